@@ -1,0 +1,7 @@
+"""`python -m mdmem`."""
+
+import sys
+
+from mdmem.cli.app import main
+
+sys.exit(main())

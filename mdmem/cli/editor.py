@@ -1,0 +1,70 @@
+"""The person's own editor: opens a text in it and gives back what was saved.
+
+Owns the temporary file. It must never lose what was typed: the file goes only when the caller says it was taken.
+"""
+
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mdmem.cli import terminal
+from mdmem.errors import MdmemError, Missing, Refused
+
+
+@contextmanager
+def edited(text: str) -> Iterator[str]:
+    """Let the person edit `text` and give the result. If the block fails, the file is kept and the error names it.
+
+    Raises Missing where there is no editor, Refused where it fails.
+    """
+    handle, name = tempfile.mkstemp(prefix="mdmem-", suffix=".md")  # 0600
+    path = Path(name)
+    with os.fdopen(handle, "wb") as file:
+        file.write(_encoded(text))
+    try:
+        _run(path)
+        yield path.read_bytes().decode("utf-8", "surrogateescape")
+    except BaseException as error:
+        _keep(path, text, error)
+        raise
+    path.unlink(missing_ok=True)
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _keep(path: Path, text: str, error: BaseException) -> None:
+    """Remove the file if it holds nothing new, else say where it is."""
+    if not path.exists() or path.read_bytes() == _encoded(text):
+        path.unlink(missing_ok=True)
+    elif isinstance(error, MdmemError):
+        error.hint = f"{error.hint}; your text is kept in {path}".removeprefix("; ")
+    else:
+        terminal.note(f"your text is kept in {path}")
+
+
+def _run(path: Path) -> None:
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        words = [*shlex.split(command), str(path)]
+        child = subprocess.Popen(words, stdout=terminal.descriptor())
+    except (OSError, ValueError) as error:
+        raise Missing(
+            f"the editor {command!r} cannot be started: {error}", "set EDITOR to one that is there"
+        ) from error
+    code = _wait(child)
+    if code != 0:
+        raise Refused(f"the editor {command!r} failed with exit code {code}", "nothing was changed; try again")
+
+
+def _wait(child: "subprocess.Popen[bytes]") -> int:
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:  # meant for the editor, which got it as well
+            continue

@@ -1,0 +1,98 @@
+"""Commands that find: search."""
+
+from dataclasses import replace
+from typing import Annotated, get_args
+
+import typer
+
+from mdmem.cli import options, render, session, shapes, terminal
+from mdmem.errors import BadInput
+from mdmem.model import Answer, Hit, Mode, Query
+
+
+def search(
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)],
+    k: options.Count = None,
+    mode: Annotated[str, typer.Option(metavar="MODE", help="keyword, semantic or hybrid.")] = "keyword",
+    since: options.Since = None,
+    until: options.Until = None,
+    tag: options.Tags = None,
+    within: options.Within = None,
+    page: options.Page = 1,
+    max_chars: Annotated[int | None, typer.Option(metavar="N", help="Bound the texts' length together.")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Only passages with exactly these words.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each hit is one.")] = False,
+    as_json: options.Json = False,
+    vault: options.Vault = None,
+) -> int:
+    """Search memory and print the best hits, numbered.
+
+    A word with one dash belongs to the query (-tea leaves out tea); after -- every word does.
+    `mdmem show 2` then shows the second hit. Exits with 1 when nothing was found.
+
+    \b
+    Examples:
+      mdmem search coffee order
+      mdmem search '"half sugar"' --since 2026-11-01 -k 3
+      mdmem search tag:movies -horror --json
+    """
+    with session.opened(vault, say=False) as opened:
+        query = Query(
+            " ".join(words),
+            k=session.positive(k, "-k") or opened.settings.whole("search.k"),
+            mode=_mode(mode),
+            since=session.since(opened, since),
+            until=session.until(opened, until),
+            tags=tuple(tag or ()),
+            within=None if within is None else opened.resolve_path(within),
+            page=session.positive(page, "--page") or 1,
+            max_chars=session.positive(max_chars, "--max-chars"),
+            exact=exact,
+        )
+        answer = bounded(opened.search(query), query.max_chars)
+        notices = list(dict.fromkeys([*answer.notices, *opened.notices]))
+        session.remember(opened, [hit.entry for hit in answer.hits])
+        if as_json:
+            terminal.value(shapes.answer(answer, notices=notices, explain=explain))
+        else:
+            session.tell(notices)
+            render.answer(answer, explain=explain)
+            _tell_rest(answer, query)
+    return 0 if answer.hits else 1
+
+
+def bounded(answer: Answer, limit: int | None) -> Answer:
+    """Return the answer with as many hits as have texts of `limit` characters together; the last text may be cut."""
+    if limit is None:
+        return answer
+    hits: list[Hit] = []
+    for hit in answer.hits:
+        if limit <= 0:
+            break
+        hits.append(hit if len(hit.text) <= limit else _cut(hit, limit))
+        limit -= len(hit.text)
+    return replace(answer, hits=tuple(hits))
+
+
+def _cut(hit: Hit, limit: int) -> Hit:
+    marks = tuple((start, min(end, limit - 1)) for start, end in hit.marks if start < limit - 1)
+    return replace(hit, text=_shortened(hit.text, limit), snippet=_shortened(hit.snippet, limit), marks=marks)
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _mode(word: str) -> Mode:
+    for mode in get_args(Mode):
+        if word == mode:
+            return mode  # type: ignore[no-any-return]
+    raise BadInput(f"there is no mode {word}", f"the modes are {', '.join(get_args(Mode))}")
+
+
+def _tell_rest(answer: Answer, query: Query) -> None:
+    shown = (query.page - 1) * query.k + len(answer.hits)
+    if not answer.hits:
+        terminal.note("nothing found" + (" on this page" if answer.total else ""))
+    elif answer.total > shown and terminal.is_terminal():
+        terminal.note(f"{answer.total - shown} more: --page {query.page + 1}")

@@ -1,0 +1,107 @@
+"""One run of a command: the vault it works on, what it has to say, and the numbers of the last list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from mdmem import config
+from mdmem.cli import terminal
+from mdmem.errors import BadInput, MdmemError, NotFound
+from mdmem.text import dates
+
+if TYPE_CHECKING:
+    from mdmem.model import Entry
+    from mdmem.vault import Vault
+
+
+@contextmanager
+def opened(explicit: str | None, as_json: bool = False, *, say: bool = True) -> Iterator[Vault]:
+    """Open the vault that is meant; at the end say what it has to say, unless the caller does.
+
+    With `as_json`, a failure leaves stderr to the error, which is one JSON object.
+    """
+    from mdmem.vault import Vault
+
+    with terminal.diverted():
+        vault = Vault.open(explicit)
+        try:
+            yield vault
+        except MdmemError:
+            if say and not as_json:
+                tell(vault.notices)
+            raise
+        if say:
+            tell(vault.notices)
+
+
+def tell(notices: Iterable[str]) -> None:
+    """Say each notice once."""
+    for notice in dict.fromkeys(notices):
+        terminal.note(notice)
+
+
+def moment(vault: Vault, text: str | None) -> datetime | None:
+    """Return the moment that was typed; on a mere day, the present time of day. Raises BadInput."""
+    if text is None:
+        return None
+    start, end = _span(vault, text)
+    whole = end - start >= timedelta(hours=23)  # a day may be short by the hour that summer time takes
+    now = config.now(vault.settings)
+    return datetime.combine(start, now.time(), now.tzinfo) if whole else dates.moment(text, now)
+
+
+def since(vault: Vault, text: str | None) -> datetime | None:
+    """Return the beginning of the day, month or minute that was typed. Raises BadInput."""
+    return None if text is None else _span(vault, text)[0]
+
+
+def until(vault: Vault, text: str | None) -> datetime | None:
+    """Return the end of the day, month or minute that was typed: it belongs to what is asked for. Raises BadInput."""
+    return None if text is None else _span(vault, text)[1]
+
+
+def _span(vault: Vault, text: str) -> tuple[datetime, datetime]:
+    try:
+        return dates.span(text, config.now(vault.settings))
+    except ValueError as error:
+        raise BadInput(f"{text!r} is no date or time", f"write {dates.EXAMPLES}") from error
+
+
+def positive(number: int | None, option: str) -> int | None:
+    """Return the number. Raises BadInput unless it is 1 or more."""
+    if number is not None and not 1 <= number <= 1_000_000_000:
+        raise BadInput(f"{option} must be 1 or more, not {number}", f"leave {option} out for the usual")
+    return number
+
+
+def remember(vault: Vault, entries: Sequence[Entry]) -> None:
+    """Keep the numbers under which a terminal shows these."""
+    name = terminal.name()
+    if name is not None:
+        vault.remember(name, [entry.address for entry in entries])
+
+
+def entry(vault: Vault, address: str) -> Entry:
+    """Return what is meant by an address, an id or a number of the last list. Raises NotFound."""
+    if not (address.isascii() and address.isdecimal()):
+        return vault.get(address)
+    name = terminal.name()
+    try:
+        if name is None:
+            raise NotFound(f"there is no list here that {address} could be a number of", "give the address")
+        meant = vault.recall(name, int(address))
+    except NotFound:
+        return _named_by_number(vault, address)
+    return vault.get(meant)
+
+
+def _named_by_number(vault: Vault, address: str) -> Entry:
+    """A document may be called `2024`; where there is none, the missing number is what to complain of."""
+    try:
+        return vault.get(address)
+    except NotFound:
+        hint = "search or list first, or give the address"
+        raise NotFound(f"nothing has the number {address} on this terminal", hint) from None

@@ -1,0 +1,156 @@
+"""The nouns of mdmem as JSON values: which keys, in which order. Keys are only ever added."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from mdmem.config import TABLE, Settings
+from mdmem.model import Added, Answer, Change, Edit, Entry, Finding, Hit, Reindexed, Status
+
+Shape = dict[str, Any]
+
+
+def moment(date: datetime | None) -> str | None:
+    """Return ISO 8601 with offset, to the second."""
+    return None if date is None else date.isoformat(timespec="seconds")
+
+
+def answer(found: Answer, *, notices: Sequence[str], explain: bool) -> Shape:
+    """Return the shape of a search."""
+    return {
+        "query": found.query,
+        "mode": found.mode,
+        "took_ms": round(found.took_ms, 1),
+        "served_by": found.served_by,
+        "notices": list(notices),
+        "hits": [_hit(hit, explain) for hit in found.hits],
+        "total": found.total,
+    }
+
+
+def _hit(hit: Hit, explain: bool) -> Shape:
+    of = hit.entry
+    shape = {
+        "id": of.id,
+        "address": of.address,
+        "path": of.path,
+        "lines": list(hit.lines),
+        "date": moment(of.date),
+        "title": of.title,
+        "tags": list(of.tags),
+        "score": round(hit.score, 6),
+        "ranks": hit.ranks,
+        "text": hit.text,
+        "snippet": hit.snippet,
+        "kind": of.kind,
+    }
+    return shape | {"why": list(hit.why)} if explain else shape
+
+
+def entry(shown: Entry) -> Shape:
+    """Return the shape of one entry or document."""
+    return {
+        "address": shown.address,
+        "id": shown.id,
+        "path": shown.path,
+        "lines": list(shown.lines),
+        "date": moment(shown.date),
+        "title": shown.title,
+        "tags": list(shown.tags),
+        "text": shown.text,
+        "kind": shown.kind,
+        "meta": dict(shown.meta),
+    }
+
+
+def added(entry: Added) -> Shape:
+    """Return the shape of an entry that was added."""
+    return {
+        "address": entry.address,
+        "id": entry.id,
+        "path": entry.path,
+        "lines": None if entry.lines is None else list(entry.lines),
+        "commit": entry.commit,
+        "pending": entry.pending,
+    }
+
+
+def change(made: Change) -> Shape:
+    """Return the shape of one commit."""
+    return {
+        "commit": made.commit,
+        "date": moment(made.date),
+        "actor": made.actor,
+        "author": made.author,
+        "op": made.op,
+        "source": made.source,
+        "subject": made.subject,
+        "reason": made.reason,
+        "edits": [edit(each) for each in made.edits],
+    }
+
+
+def edit(done: Edit) -> Shape:
+    """Return the shape of what happened to one entry or document."""
+    return {"kind": done.kind, "address": done.address, "before": done.before, "after": done.after}
+
+
+def tags(counts: Iterable[tuple[str, int]]) -> Shape:
+    """Return the shape of the tags."""
+    return {"tags": [{"tag": tag, "count": count} for tag, count in counts]}
+
+
+def reindexed(done: Reindexed) -> Shape:
+    """Return the shape of a refresh of the indexes."""
+    return {
+        "added": done.added,
+        "modified": done.modified,
+        "removed": done.removed,
+        "unchanged": done.unchanged,
+        "chunks": done.chunks,
+        "embedded": done.embedded,
+        "failures": [finding(each) for each in done.failures],
+        "took_ms": round(done.took_ms, 1),
+    }
+
+
+def finding(found: Finding) -> Shape:
+    """Return the shape of something that is wrong."""
+    return {"path": found.path, "line": found.line, "message": found.message, "hint": found.hint}
+
+
+def status(now: Status) -> Shape:
+    """Return the shape of the state of a vault."""
+    return {
+        "vault": now.vault,
+        "state_dir": now.state_dir,
+        "index_dir": now.index_dir,
+        "entries": now.entries,
+        "documents": now.documents,
+        "chunks": now.chunks,
+        "stale": now.stale,
+        "model": now.model,
+        "watch": now.watch,
+        "head": now.head,
+        "pending": now.pending,
+        "uncommitted": now.uncommitted,
+        "layers": [{"name": name, "files": files, "bytes": size} for name, files, size in now.layers],
+    }
+
+
+def setting(settings: Settings, name: str) -> Shape:
+    """Return the shape of one setting in force."""
+    found = next(each for each in TABLE if each.name == name)
+    return {
+        "name": name,
+        "value": _plain(settings.value(name)),
+        "origin": settings.origin(name),
+        "default": _plain(found.default),
+        "env": found.env,
+        "scope": found.scope,
+        "description": found.description,
+    }
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value

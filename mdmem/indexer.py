@@ -1,0 +1,276 @@
+"""The index against the files: two sorted streams merged into what was added, changed and removed.
+
+Reads memory files and hands their units to the stores it is given. It must never write under the vault, and a file
+it cannot read is a finding, not an error. The catalog records last, so that a crash repeats work and never skips it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from time import time_ns
+from typing import TYPE_CHECKING
+
+from mdmem.model import FileRow, Finding, Reindexed, UnitRow
+from mdmem.text import analyze, chunk, units
+
+if TYPE_CHECKING:
+    from mdmem.store.catalog import Catalog
+    from mdmem.store.lexical import Lexical, Writer
+
+RACY_NS = 2_000_000_000
+"""A file written this shortly before the scan may change again without a new stamp: it is hashed again next time."""
+
+_PASSING = ("~syncthing~", ".")
+"""How names begin that editors and synchronisers use for a moment only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A memory file as the scan met it; `stamp` is empty when it cannot be trusted."""
+
+    path: str
+    stamp: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The memory files of a vault in byte order of their paths, and what was passed over."""
+
+    files: tuple[Seen, ...]
+    findings: tuple[Finding, ...]
+
+
+def scan(root: str, folders: Iterable[str] = ()) -> Scan:
+    """List the memory files under `memory/` and the adopted folders, and a MEMORY.md at the root.
+
+    Hidden names are passed over; links and nested repositories are not followed, and named.
+    """
+    now = time_ns()
+    seen: dict[str, Seen] = {}
+    findings: list[Finding] = []
+    for entry, path in _entries(root, folders, findings):
+        stat = entry.stat(follow_symlinks=False)
+        seen[path] = Seen(path, _stamp(stat, now), stat.st_size)
+    return Scan(tuple(sorted(seen.values(), key=lambda file: os.fsencode(file.path))), tuple(findings))
+
+
+def _entries(root: str, folders: Iterable[str], findings: list[Finding]) -> Iterator[tuple[os.DirEntry[str], str]]:
+    for entry in _listed(root, "", findings):
+        if entry.name == "MEMORY.md" and entry.is_file(follow_symlinks=False):
+            yield entry, entry.name
+    for folder in ("memory", *folders):
+        if os.path.isdir(os.path.join(root, folder)):
+            yield from _walk(root, folder.strip("/"), findings)
+
+
+def _walk(root: str, folder: str, findings: list[Finding]) -> Iterator[tuple[os.DirEntry[str], str]]:
+    inner: list[str] = []
+    entries = _listed(root, folder, findings)
+    if folder != "memory" and any(entry.name == ".git" for entry in entries):
+        findings.append(Finding(folder, None, "is a repository of its own; its notes are not read"))
+        return
+    for entry in entries:
+        path = f"{folder}/{entry.name}"
+        if entry.name.startswith(_PASSING) or "___jb_" in entry.name:
+            continue
+        if entry.is_symlink():
+            if entry.name.endswith(".md") or entry.is_dir():
+                findings.append(Finding(path, None, "is a link; links are not followed", "put the file itself there"))
+        elif entry.is_dir(follow_symlinks=False):
+            inner.append(path)
+        elif entry.name.endswith(".md"):
+            if entry.is_file(follow_symlinks=False):
+                yield entry, path
+            else:
+                findings.append(Finding(path, None, "is not a regular file"))
+    for path in inner:
+        yield from _walk(root, path, findings)
+
+
+def _listed(root: str, folder: str, findings: list[Finding]) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(os.path.join(root, folder)) as entries:
+            return list(entries)
+    except OSError as error:
+        findings.append(Finding(folder or ".", None, f"cannot be listed: {error.strerror}"))
+        return []
+
+
+def _stamp(stat: os.stat_result, now: int) -> str:
+    if max(stat.st_mtime_ns, stat.st_ctime_ns) > now - RACY_NS:
+        return ""
+    return f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}:{stat.st_ino}"
+
+
+def stale(found: Scan, catalog: Catalog, *, surely: bool = False) -> list[str]:
+    """Name the files that the index may be behind; `surely` leaves out those that were only just written."""
+    return [
+        file.path if file else row.path if row else ""
+        for file, row in _merged(found.files, catalog.files())
+        if not file or not row or (file.stamp != row.stamp if file.stamp else not surely)
+    ]
+
+
+def _merged(files: Iterable[Seen], rows: Iterable[FileRow]) -> Iterator[tuple[Seen | None, FileRow | None]]:
+    """Merge the two sorted streams by path."""
+    left, right = iter(files), iter(rows)
+    file, row = next(left, None), next(right, None)
+    while file or row:
+        a = os.fsencode(file.path) if file else None
+        b = os.fsencode(row.path) if row else None
+        if b is None or (a is not None and a < b):
+            yield file, None
+            file = next(left, None)
+        elif a is None or b < a:
+            yield None, row
+            row = next(right, None)
+        else:
+            yield file, row
+            file, row = next(left, None), next(right, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What the indexer needs besides the stores: how to read, to date and to stem, and what is too large."""
+
+    read: Callable[[str], bytes | None]
+    moment: Callable[[date, str | None], datetime]
+    stem: Callable[[str], str]
+    max_bytes: int
+
+
+def update(
+    found: Scan,
+    catalog: Catalog,
+    lexical: Lexical,
+    sources: Sources,
+    progress: Callable[[int, int], None] | None = None,
+) -> Reindexed:
+    """Bring both stores up to a scan, in one commit of each; interrupted, neither has changed.
+
+    `progress` is called with the files done and the files in all.
+    """
+    rows = list(catalog.files())
+    catalog.begin()
+    try:
+        with lexical.writing() as writer:
+            work = _Update(catalog, writer, sources, failures=list(found.findings))
+            for done, (file, row) in enumerate(_merged(found.files, rows)):
+                work.file(file, row)
+                if progress:
+                    progress(done + 1, max(len(found.files), len(rows)))
+        catalog.remember("lexical", lexical.version)
+        catalog.commit()
+    except BaseException:
+        catalog.rollback()
+        raise
+    return Reindexed(**work.counts, chunks=catalog.totals()["passages"], failures=tuple(work.failures))
+
+
+@dataclass(slots=True)
+class _Update:
+    """One pass over the files, at work."""
+
+    catalog: Catalog
+    writer: Writer
+    sources: Sources
+    failures: list[Finding]
+    counts: dict[str, int] = field(default_factory=lambda: {"added": 0, "modified": 0, "removed": 0, "unchanged": 0})
+
+    def file(self, file: Seen | None, row: FileRow | None) -> None:
+        """Take one file in, out, or leave it."""
+        large = file is not None and file.size > self.sources.max_bytes
+        if file and large:
+            limit = self.sources.max_bytes // 2**20
+            self._fail(file.path, None, f"is larger than {limit} MB and not indexed", "see index.max_file_mb")
+        if row and (not file or large):
+            self._remove(self.catalog.drop_file(row.id))
+            self.counts["removed"] += 1
+        elif row and file and file.stamp and file.stamp == row.stamp:
+            self._keep(row)
+        elif file and not large:
+            self._look(file, row)
+
+    def _fail(self, path: str, line: int | None, message: str, hint: str = "") -> None:
+        self.failures.append(Finding(path, line, message, hint))
+
+    def _remove(self, units: Iterable[int]) -> None:
+        for unit in units:
+            self.writer.remove(unit)
+
+    def _keep(self, row: FileRow) -> None:
+        self.counts["unchanged"] += 1
+        for line, message in row.problems:
+            self._fail(row.path, line, message)
+
+    def _look(self, file: Seen, row: FileRow | None) -> None:
+        """Read a file that is new or may have changed; the hash of its bytes decides."""
+        data = self.sources.read(file.path)
+        if data is None:
+            self._fail(file.path, None, "cannot be read", "look at its owner and mode")
+            return
+        digest = hashlib.sha256(data).digest()
+        if row and row.hash == digest:
+            self.catalog.put_file(replace(row, stamp=file.stamp))
+            self._keep(row)
+            return
+        reading = units.read(file.path, data)
+        self.counts["modified" if row else "added"] += 1
+        for line, message in reading.problems:
+            self._fail(file.path, line, message)
+        number = self.catalog.put_file(FileRow(row.id if row else 0, file.path, file.stamp, digest, reading.problems))
+        self._units(number, reading.units)
+
+    def _units(self, number: int, found: Iterable[units.Unit]) -> None:
+        """Merge a file's units with the catalog's: what is the same keeps its number and its place in the index."""
+        known = self.catalog.units_of(number)
+        for place, unit in enumerate(found):
+            row, bags = self._row(unit, place)
+            same = known.get((row.key, row.hash))
+            if same:
+                self.catalog.move_unit(same.pop(0), place)
+                continue
+            fresh = self.catalog.put_unit(number, row)
+            for bag in bags:
+                self.writer.add(fresh, bag.terms, bag.length)
+        left = [unit for same in known.values() for unit in same]
+        self.catalog.drop_units(left)
+        self._remove(left)
+
+    def _row(self, unit: units.Unit, place: int) -> tuple[UnitRow, list[analyze.Bag]]:
+        bags = [analyze.bag(fields, self.sources.stem) for fields in _passages(unit)]
+        moment = self.sources.moment(unit.day, unit.time) if unit.day else None
+        raw = "\0".join((unit.kind, unit.address, str(moment), unit.title, *unit.tags, unit.front, unit.text))
+        return UnitRow(
+            key=unit.id,
+            address=unit.address,
+            kind=unit.kind,
+            date=moment.timestamp() if moment else None,
+            hash=hashlib.sha256(raw.encode("utf-8", "surrogatepass")).digest(),
+            place=place,
+            passages=len(bags),
+            length=sum(bag.length for bag in bags),
+            folded=folded(unit),
+            tags=tuple((tag, analyze.fold(tag)) for tag in unit.tags),
+        ), bags
+
+
+def folded(unit: units.Unit) -> str:
+    """Fold all of a unit's fields into one text for substring searches; a \x01 keeps the fields apart."""
+    fields = (unit.text, unit.address, unit.title, " ".join(unit.tags), unit.front)
+    return "\x01".join(analyze.fold(text) for text in fields)
+
+
+def _passages(unit: units.Unit) -> Iterator[list[analyze.Field]]:
+    """Yield the weighted fields of each passage; the title, the path and the tags stand with every one."""
+    common = [analyze.Field(unit.title, 2), analyze.Field(unit.address, 1), analyze.Field(" ".join(unit.tags), 1)]
+    if unit.day:  # a log's title is its day: found as a whole, or every 2026 would find it
+        common = [analyze.Field(f"{unit.day} {unit.time or ''}", 1, parts=False)]
+    for piece in chunk.chunks(unit.text, 0, len(unit.text)):
+        headings = analyze.Field(" ".join(piece.headings), 1)
+        yield [*common, headings, analyze.Field(unit.text[piece.start : piece.end], 1)]

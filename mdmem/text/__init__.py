@@ -1,0 +1,1 @@
+"""Pure functions over text: no files, no clock, no environment."""

@@ -1,0 +1,170 @@
+"""The units of memory a file holds: the entries of a daily log, or one document.
+
+Owns addresses and what counts as a unit's title, tags and text. It must never lose a line: what is in no entry of a
+log is a document of its own, and a file that does not parse is one plain document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from posixpath import basename
+
+from mdmem.text import entries, frontmatter, markdown
+
+VERSION = 1
+"""Part of the index's identity: raise it whenever the same file would give other units or passages."""
+
+HOME = "memory/"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """An entry or a document, cut from its file.
+
+    `text` begins on line `text_line` of the file; `start:end` is the span of the unit in the decoded source. `day`
+    and `time` are local. `front` is the raw front matter of a document.
+    """
+
+    kind: str
+    address: str
+    id: str
+    start: int
+    end: int
+    line: int
+    last_line: int
+    text: str
+    text_line: int
+    title: str
+    tags: tuple[str, ...]
+    day: date | None = None
+    time: str | None = None
+    meta: tuple[tuple[str, str], ...] = ()
+    front: str = ""
+    fields: dict[str, frontmatter.Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a file holds, and what is wrong with it as (line, message)."""
+
+    units: tuple[Unit, ...]
+    problems: tuple[tuple[int | None, str], ...]
+
+
+def stem_of(path: str) -> str:
+    """Give the address of the file at a vault-relative path; outside memory/ it has a leading slash."""
+    name = re.sub(r"\.md(\.zst)?$", "", path)
+    return name.removeprefix(HOME) if name.startswith(HOME) else "/" + name
+
+
+def path_of(address: str) -> str:
+    """Give the vault-relative path an address leads to, without its `#` part."""
+    stem = address.partition("#")[0]
+    return (stem[1:] if stem.startswith("/") else HOME + stem) + ".md"
+
+
+def is_log(path: str) -> bool:
+    """Tell whether the file's name makes it a daily log."""
+    return entries.log_date(basename(path)) is not None
+
+
+def read(path: str, data: bytes) -> Reading:
+    """Read a file's units; `path` is relative to the vault."""
+    decoded = markdown.decode(data)
+    problems = [(decoded.line, decoded.problem)] if decoded.problem else []
+    day = entries.log_date(basename(path))
+    if day is not None:
+        return Reading(tuple(_log(path, decoded.text, day)), tuple(problems))
+    unit, found = _document(path, decoded.text)
+    return Reading((unit,), (*problems, *found))
+
+
+def _log(path: str, source: str, day: date) -> Iterator[Unit]:
+    """Yield the entries of a log, and what is in none of them as one document."""
+    stem = stem_of(path)
+    log = entries.parse(source)
+    rest = _rest(stem, source, log, day)
+    if rest:
+        yield rest
+    for entry in log.entries:
+        address = f"{stem}#{entry.label}"
+        text = markdown.readable(entry.text)
+        yield Unit(
+            kind="entry",
+            address=address,
+            id=dict(entry.meta).get("id") or address,
+            start=entry.start,
+            end=entry.end,
+            line=entry.line,
+            last_line=entry.last_line,
+            text=text,
+            text_line=entry.line,
+            title=day.isoformat(),
+            tags=markdown.tags(text),
+            day=day,
+            time=entry.time,
+            meta=entry.meta,
+        )
+
+
+def _rest(stem: str, source: str, log: entries.Log, day: date) -> Unit | None:
+    if not log.passages:
+        return None
+    first, last = log.passages[0], log.passages[-1]
+    text = markdown.readable("\n\n".join(source[p.start : p.end].rstrip() for p in log.passages))
+    if re.fullmatch(r"#\s*[\d-]*", text.strip()):
+        return None
+    return Unit(
+        kind="document",
+        address=stem,
+        id=stem,
+        start=first.start,
+        end=last.end,
+        line=first.line,
+        last_line=last.last_line,
+        text=text,
+        text_line=first.line,
+        title=day.isoformat(),
+        tags=markdown.tags(text),
+        day=day,
+    )
+
+
+def _document(path: str, source: str) -> tuple[Unit, list[tuple[int | None, str]]]:
+    block = frontmatter.front_matter(source)
+    body = source[block.body_start :]
+    text = markdown.readable(body)
+    address = stem_of(path)
+    tags = dict.fromkeys((*frontmatter.tag_list(block.fields), *markdown.tags(text)))
+    unit = Unit(
+        kind="document",
+        address=address,
+        id=frontmatter.text_field(block.fields, "id") or address,
+        start=block.body_start,
+        end=len(source),
+        line=1,
+        last_line=max(1, source.count("\n") + (not source.endswith("\n"))),
+        text=text,
+        text_line=source.count("\n", 0, block.body_start) + 1,
+        title=markdown.title(body, block.fields, basename(address)),
+        tags=tuple(tags),
+        day=_day(block.fields),
+        front=markdown.readable(source[block.start : block.end]),
+        fields=block.fields,
+    )
+    return unit, [(problem.line, problem.message) for problem in block.problems]
+
+
+def _day(fields: dict[str, frontmatter.Value]) -> date | None:
+    """Date a document by its front matter: `updated`, else `created`."""
+    for key in ("updated", "created"):
+        found = re.match(r"\d{4}-\d\d-\d\d", frontmatter.text_field(fields, key) or "")
+        if found:
+            try:
+                return date.fromisoformat(found[0])
+            except ValueError:
+                continue
+    return None

@@ -1,0 +1,149 @@
+"""How a vault begins: its folder, its repository, its first files, and hooks for who wants them.
+
+Owns what `init` writes. It must never change a file that is there already, but for lines added to `.gitattributes`
+and a call added to a hook.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from mdmem import config, fsio
+from mdmem.errors import Busy, NoVault, StorageFailed
+from mdmem.store.repo import Repo
+from mdmem.vault.commits import Commits, message
+from mdmem.vault.place import Place
+
+ATTRIBUTES = ("memory/daily/*.md merge=union", ".mdmem/*.tsv merge=union")
+"""Lets two machines append on the same day; git's own driver, nothing that has to be installed."""
+
+SETTINGS = """\
+# Settings of this vault; `mdmem config list` explains them all.
+"""
+
+HOOKS = ("post-merge", "post-checkout", "post-rewrite", "pre-commit")
+
+
+def prepare(path: Path) -> Path:
+    """Make the folder, and a repository if there is none around it; give the folder without links."""
+    root = Path(os.path.realpath(path))
+    if root.exists() and not root.is_dir():
+        raise StorageFailed(f"{root} is no folder", "name a folder, new or old")
+    if not root.is_dir():
+        fsio.mkdir(str(root).lstrip("/"), root=Path("/"))
+    try:
+        Repo.discover(root)
+    except NoVault:
+        if any((folder / ".git").exists() for folder in (root, *root.parents)):
+            raise
+        Repo.create(root)
+    return root
+
+
+def complete(place: Place, commits: Commits) -> list[str]:
+    """Write what a vault needs and lacks, and commit it; give what the user should know."""
+    notices = []
+    made = [
+        path
+        for path, text in ((config.MARKER, SETTINGS), ("memory/MEMORY.md", "# Memory\n"))
+        if _write_new(place, path, text)
+    ]
+    if (place.root / "MEMORY.md").is_file() and "memory/MEMORY.md" in made:
+        fsio.unlink("memory/MEMORY.md", root=place.root)
+        made.remove("memory/MEMORY.md")
+    made += _write_attributes(place)
+    code = sorted({path.partition("/")[0] for path in _tracked_elsewhere(place)})
+    if code:
+        notices.append("this repository holds other things too: switching branches hides or changes notes with them")
+    if made:
+        notices += _commit(place, commits, made)
+    return notices
+
+
+def _write_new(place: Place, path: str, text: str) -> bool:
+    if fsio.look(path, root=place.root) is not None:
+        return False
+    fsio.replace(path, text.encode(), root=place.root, base=None, tmp=place.state / "tmp")
+    return True
+
+
+def _write_attributes(place: Place) -> list[str]:
+    path = ".gitattributes"
+    base = place.read(path)
+    lines = base.data.decode("utf-8", "surrogateescape").split("\n") if base else []
+    missing = [line for line in ATTRIBUTES if line not in lines]
+    if not missing:
+        return []
+    old = base.data if base else b""
+    joint = b"\n" if old and not old.endswith(b"\n") else b""
+    data = old + joint + "".join(line + "\n" for line in missing).encode()
+    fsio.replace(path, data, root=place.root, base=base, tmp=place.state / "tmp")
+    return [path]
+
+
+def _tracked_elsewhere(place: Place) -> list[str]:
+    """List tracked files of the repository that are outside of the vault's own."""
+    if place.repo.prefix:
+        return [place.repo.prefix]
+    own = ("memory/", ".mdmem/", config.MARKER, ".git", "README", "LICENSE", "MEMORY.md")
+    return [path for path in place.repo.tree("HEAD") if not path.startswith(own)]
+
+
+def _commit(place: Place, commits: Commits, made: list[str]) -> list[str]:
+    try:
+        with commits.lock.hold(place.settings.whole("lock.timeout_ms")):
+            contents = {path: snapshot.data for path in made if (snapshot := place.read(path))}
+            done = place.repo.commit(
+                contents, message("Begin the vault", "\n".join(f"- {p}" for p in made), op="init"), state=place.state
+            )
+    except (Busy, StorageFailed) as error:
+        return [f"the first commit is still to be made: {error.message}; `mdmem commit` makes it"]
+    return [*done.notices, *(f"{path} is not committed: {reason}" for path, reason in done.left.items())]
+
+
+# Hooks
+
+
+def install_hooks(place: Place) -> list[str]:
+    """Install the hooks beside the user's own: each is a script of its own, called by one line in git's hook."""
+    source = _hooks_source()
+    folder = place.repo.hooks_dir
+    notices = []
+    for name in HOOKS:
+        _put(place, folder / f"mdmem-{name}", (source / name).read_bytes())
+        notices += _call(place, folder, name)
+    return notices
+
+
+def _hooks_source() -> Path:
+    inside = Path(__file__).parent.parent
+    return next(path for path in (inside / "hooks", inside.parent / "hooks") if path.is_dir())
+
+
+def _call(place: Place, folder: Path, name: str) -> list[str]:
+    """Let git's hook call ours: a new hook does nothing else, an old one gets the call as its second line."""
+    line = f'"$(dirname "$0")/mdmem-{name}" "$@" || exit $?\n'
+    hook = folder / name
+    if not hook.exists():
+        _put(place, hook, f"#!/bin/sh\n{line}".encode())
+        return []
+    old = hook.read_bytes()
+    if f"mdmem-{name}".encode() in old:
+        return []
+    first, newline, rest = old.partition(b"\n")
+    if not first.startswith(b"#!") or b"sh" not in first:
+        return [f"{hook} is no shell script: let it run mdmem-{name} beside it"]
+    _put(place, hook, first + (newline or b"\n") + line.encode() + rest)
+    return []
+
+
+def _put(place: Place, path: Path, data: bytes) -> None:
+    """Write an executable file into git's folder of hooks."""
+    folder = path.parent
+    if not folder.is_dir():
+        fsio.mkdir(str(folder).lstrip("/"), root=Path("/"))
+    base = fsio.read(path.name, root=folder)
+    if base is None or base.data != data:
+        fsio.replace(path.name, data, root=folder, base=base, tmp=place.state / "tmp")
+    fsio.make_executable(path.name, root=folder)

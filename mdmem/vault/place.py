@@ -1,0 +1,125 @@
+"""Where a vault stands: its folder, its repository, its state on this machine and its settings.
+
+Owns finding these and turning addresses into paths and back into entries. It must never write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+from mdmem import config, fsio
+from mdmem.errors import BadInput, NotFound, Refused
+from mdmem.model import Entry
+from mdmem.store.repo import Repo
+from mdmem.text import markdown, units
+from mdmem.text.units import Unit
+
+GUARD = re.compile(r"(?P<address>.*)@(?P<hash>[0-9a-f]{6})\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A vault's surroundings. `command` names the running command in locks and reflogs."""
+
+    root: Path
+    repo: Repo
+    state: Path
+    settings: config.Settings
+    command: str
+
+    @classmethod
+    def find(cls, root: Path, *, command: str) -> Place:
+        """Find the repository and the state of the vault at `root`. Raises NoVault."""
+        repo = Repo.discover(root)
+        name = hashlib.sha256((repo.prefix or ".").encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        parent = config.state_override() or repo.state_parent
+        if parent != repo.state_parent:
+            name = hashlib.sha256(str(repo.vault).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        return cls(repo.vault, repo, parent / name, config.load(repo.vault), command)
+
+    def now(self) -> datetime:
+        """Give the present moment on the user's clock."""
+        return config.now(self.settings)
+
+    def moment(self, day: date, clock: str | None) -> datetime:
+        """Give the aware moment of a day and a local time (`14:30`, `14:30:05`; None: midnight)."""
+        hour, minute, second = (*map(int, (clock or "0:0").split(":")), 0)[:3]
+        return config.local(self.settings, datetime(day.year, day.month, day.day, hour, minute, second))
+
+    def log_path(self, day: date) -> str:
+        """Give the path of a day's log: `memory/daily/…`, unless the vault keeps that day right under memory/."""
+        daily, flat = f"memory/daily/{day}.md", f"memory/{day}.md"
+        if fsio.look(daily, root=self.root) is None and fsio.look(flat, root=self.root) is not None:
+            return flat
+        return daily
+
+    def read(self, path: str) -> fsio.Snapshot | None:
+        """Read a file of the vault; None when it is not there."""
+        return fsio.read(path, root=self.root)
+
+    def entry(self, path: str, unit: Unit) -> Entry:
+        """Give a unit as users see it."""
+        return Entry(
+            kind="entry" if unit.kind == "entry" else "document",
+            address=unit.address,
+            id=unit.id,
+            path=path,
+            lines=(unit.line, unit.last_line),
+            date=self.moment(unit.day, unit.time) if unit.day else None,
+            title=unit.title,
+            tags=unit.tags,
+            text=unit.text,
+            meta=unit.meta,
+        )
+
+
+def split_guard(address: str) -> tuple[str, str | None]:
+    """Part an address from the `@` and six hex digits that may follow it."""
+    found = GUARD.match(address)
+    return (found["address"], found["hash"]) if found else (address, None)
+
+
+def check_guard(unit: Unit, wanted: str | None) -> None:
+    """Refuse a unit whose text is not the one that was meant."""
+    if wanted and hashlib.sha256(unit.text.encode("utf-8", "surrogatepass")).hexdigest()[:6] != wanted:
+        raise Refused(
+            f"{unit.address} holds another text than @{wanted} stands for", f"look first: mdmem show {unit.address}"
+        )
+
+
+def whole(path: str, data: bytes) -> Unit:
+    """Give a daily log as one document: the file as it is."""
+    text = markdown.readable(markdown.decode(data).text)
+    stem = units.stem_of(path)
+    lines = max(1, text.count("\n") + (not text.endswith("\n")))
+    return Unit("document", stem, stem, 0, len(text), 1, lines, text, 1, stem.rpartition("/")[2], markdown.tags(text))
+
+
+def pick(found: Iterable[Unit], address: str) -> Unit | None:
+    """Find a unit by address or explicit id; the address counts first."""
+    listed = list(found)
+    return next((u for u in listed if u.address == address), next((u for u in listed if u.id == address), None))
+
+
+def checked(address: str) -> str:
+    """Return an address that may be looked up, without `memory/` and `.md`. Raises BadInput."""
+    address = address.strip()
+    stem, sign, label = address.partition("#")
+    stem = re.sub(r"\.md(\.zst)?\Z", "", stem.removeprefix("memory/"))
+    if not stem or not address.isprintable():
+        raise BadInput(f"{address!r} is no address", "an address looks like daily/2026-11-29#14:30 or archives/plan")
+    return stem + sign + label
+
+
+def nearest(address: str, known: Iterable[str]) -> NotFound:
+    """Make the error for an address that leads nowhere, with the names most like it."""
+    import difflib
+
+    near = difflib.get_close_matches(address, list(known), 3, 0.6)
+    hint = f"near: {', '.join(near)}" if near else "`mdmem list` and `mdmem search` print addresses"
+    return NotFound(f"there is nothing at {address}", hint)

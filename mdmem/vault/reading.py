@@ -1,0 +1,189 @@
+"""Entries and hits, cut from the files as they are now.
+
+Owns turning what an index found into what a person sees. It must never show a text that the index remembers: a unit
+that is no longer in its file is left out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from mdmem import retrieve
+from mdmem.errors import MdmemError, Missing
+from mdmem.model import Answer, Entry, Hit, Query
+from mdmem.store import lexical
+from mdmem.store.catalog import Filter, Found
+from mdmem.text import analyze, chunk, markdown, snippet, units
+from mdmem.text.units import Unit
+from mdmem.vault.index import Index, KeywordLeg, Stores, within
+from mdmem.vault.place import Place, checked, nearest, pick, split_guard, whole
+
+DEADLINE = 1.5
+"""Seconds after which a search stops looking further and answers with what it has."""
+
+
+@dataclass(slots=True)
+class Files:
+    """Files read and parsed once each, for the length of one command."""
+
+    place: Place
+    _read: dict[str, tuple[Unit, ...]] = field(default_factory=dict)
+
+    def units(self, path: str) -> tuple[Unit, ...]:
+        """Give the units of a file; none when it cannot be read."""
+        if path not in self._read:
+            try:
+                snapshot = self.place.read(path)
+            except MdmemError:
+                snapshot = None
+            self._read[path] = units.read(path, snapshot.data).units if snapshot else ()
+        return self._read[path]
+
+    def unit(self, found: Found) -> Unit | None:
+        """Cut a unit that an index found; the address counts before the id."""
+        listed = [unit for unit in self.units(found.path) if unit.id == found.key]
+        return next((unit for unit in listed if unit.address == found.address), listed[0] if listed else None)
+
+
+def find(place: Place, index: Index, address: str) -> tuple[str, Unit, str | None]:
+    """Find what an address or id names: (path, unit, hash that its text must have). Raises NotFound, BadInput."""
+    address, guard = split_guard(address)
+    address = checked(address)
+    for path in dict.fromkeys((units.path_of(address), units.path_of(f"daily/{address}"))):
+        unit = _in_file(place, path, address)
+        if unit:
+            return path, unit, guard
+    with index.open() as stores:
+        for found in stores.catalog.find(address):
+            unit = Files(place).unit(found)
+            if unit:
+                return found.path, unit, guard
+        raise nearest(address, stores.catalog.addresses())
+
+
+def _in_file(place: Place, path: str, address: str) -> Unit | None:
+    try:
+        snapshot = place.read(path)
+    except MdmemError:
+        return None
+    if snapshot is None:
+        return None
+    label = address.partition("#")[2]
+    found = units.read(path, snapshot.data).units
+    if not label:
+        return whole(path, snapshot.data) if units.is_log(path) else found[0]
+    return pick(found, f"{units.stem_of(path)}#{label}")
+
+
+def bounds(query: Query) -> Filter:
+    """Give the filter that a query's options ask for."""
+    return Filter(
+        since=query.since.timestamp() if query.since else None,
+        until=query.until.timestamp() if query.until else None,
+        tags=tuple(analyze.fold(tag.lstrip("#")) for tag in query.tags),
+        within=within(query.within) if query.within else None,
+    )
+
+
+def listed(place: Place, stores: Stores, wanted: Filter, *, limit: int | None, offset: int) -> list[Entry]:
+    """List entries and documents, newest first."""
+    files = Files(place)
+    found = stores.catalog.newest(wanted, limit=limit, offset=offset)
+    return [place.entry(one.path, unit) for one in found if (unit := files.unit(one))]
+
+
+def search(place: Place, index: Index, query: Query) -> Answer:
+    """Answer a query from the keyword index. Raises Missing for a mode that is not there."""
+    started = time.monotonic()
+    if query.mode == "semantic":
+        raise Missing("semantic search needs a model, and none is prepared", "use --mode keyword")
+    with index.open() as stores:
+        leg = KeywordLeg(stores, place.settings)
+        limits = bounds(query)
+        skip = (query.page - 1) * query.k
+        ranking = (
+            _ranked(query, leg, stores, limits, started)
+            if query.text.strip()
+            else _everything(stores, limits, skip + query.k)
+        )
+        shown = ranking.order[skip : skip + query.k]
+        hits = tuple(_hits(place, stores, shown, ranking, skip + 1))
+    return Answer(
+        query=query.text,
+        mode="keyword",
+        hits=hits,
+        total=ranking.total,
+        took_ms=round((time.monotonic() - started) * 1000, 1),
+        notices=ranking.notices,
+    )
+
+
+def _ranked(query: Query, leg: KeywordLeg, stores: Stores, limits: Filter, started: float) -> retrieve.Ranking:
+    return retrieve.rank(
+        query.text,
+        leg,
+        allowed=stores.catalog.select(limits) if limits else None,
+        exact=query.exact,
+        upto=query.page * query.k,
+        late=lambda: time.monotonic() > started + DEADLINE,
+    )
+
+
+def _everything(stores: Stores, limits: Filter, upto: int) -> retrieve.Ranking:
+    """Rank everything, newest first: what an empty query asks for."""
+    found = stores.catalog.newest(limits, limit=upto)
+    total = len(stores.catalog.select(limits))
+    return retrieve.Ranking(tuple(retrieve.Ranked(one.id, 0.0, 0) for one in found), total)
+
+
+def _hits(
+    place: Place, stores: Stores, shown: Sequence[retrieve.Ranked], ranking: retrieve.Ranking, first: int
+) -> Iterable[Hit]:
+    files = Files(place)
+    found = stores.catalog.locate([hit.unit for hit in shown])
+    wanted = snippet.Wanted(ranking.terms, ranking.needles, lexical.stem)
+    for number, hit in enumerate(shown, first):
+        unit = files.unit(found[hit.unit]) if hit.unit in found else None
+        if unit:
+            yield _hit(place.entry(found[hit.unit].path, unit), unit, hit, wanted, number)
+
+
+def _hit(entry: Entry, unit: Unit, hit: retrieve.Ranked, wanted: snippet.Wanted, rank: int) -> Hit:
+    text, lines = unit.text, entry.lines
+    if unit.kind == "document":
+        pieces = chunk.chunks(unit.text, 0, len(unit.text))
+        if len(pieces) > 1:
+            best = max(pieces, key=lambda piece: snippet.worth(unit.text[piece.start : piece.end], wanted))
+            text = unit.text[best.start : best.end].strip("\n")
+            above = unit.text[best.start : best.end].index(text) if text else 0
+            first = unit.text_line + unit.text.count("\n", 0, best.start + above)
+            lines = (first, first + text.count("\n"))
+        else:
+            lines = (unit.text_line, unit.last_line)
+    line, marks = snippet.snippet(markdown.strip_comments(text), wanted)
+    return Hit(
+        entry=entry,
+        lines=lines,
+        text=markdown.strip_comments(text),
+        score=hit.score,
+        ranks={"keyword": rank},
+        snippet=line,
+        marks=marks,
+        why=_why(text, hit, wanted),
+    )
+
+
+def _why(text: str, hit: retrieve.Ranked, wanted: snippet.Wanted) -> tuple[str, ...]:
+    """Say how a hit came about: its terms with their importance, or the substring."""
+    if hit.tier:
+        return (("holds the query as a substring", "holds a part of the query as a substring")[hit.tier - 1],)
+    here = {
+        term
+        for token in analyze.tokens(analyze.unify(text), wanted.stem)
+        for term in (*token.whole, *token.parts)
+        if term in wanted.terms
+    }
+    found = sorted(here, key=lambda term: (-wanted.terms[term], term))
+    return (f"BM25 {hit.score:.3f}", *(f"{term} ×{wanted.terms[term]:.2f}" for term in found))
