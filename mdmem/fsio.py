@@ -8,6 +8,7 @@ repeat a sync that failed, or know what the bytes mean. Who changes a file that 
 from __future__ import annotations
 
 import errno
+import fcntl
 import io
 import os
 import re
@@ -44,8 +45,6 @@ _NOREPLACE, _EXCHANGE = 1, 2
 _UNSUPPORTED = {errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}
 _LATE_WRITERS = 5.0
 """Seconds for which an editor may still write into a file that was taken out of its place."""
-_ABANDONED = 3600.0
-"""Seconds after which nobody is still writing the draft of a `put`, which needs no lock."""
 
 _LEFT = re.compile(
     r"(?:\..*\.)?mdmem-[0-9a-f]{16}(?:-(?P<was>[0-9a-f]{64})-(?P<new>[0-9a-f]{64}))?\.(?P<kind>part|put|swap)"
@@ -557,20 +556,32 @@ def sweep(tmp: Path) -> tuple[Stray, ...]:
 
 def _clear(folder: int, name: str, tmp: Path) -> Stray | None:
     left = _LEFT.fullmatch(name)
-    stat = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    age = abs(time.time() - stat.st_ctime)
     if not left:
         return None
-    settled = left["kind"] == "part" or age > (_ABANDONED if left["kind"] == "put" else _LATE_WRITERS)
     if left["kind"] == "swap":
         snapshot = _peek(folder, name)
         digest = snapshot and sha256(snapshot.data).hexdigest()
         if digest not in (left["was"], left["new"]):
             return Stray(tmp / name, left["was"], left["new"])
-        settled = settled or digest == left["new"]
-    if settled:
-        _unlink(name, dir_fd=folder)
+        done = digest == left["new"] or _age(folder, name) > _LATE_WRITERS
+    else:
+        done = left["kind"] == "part" or _is_abandoned(folder, name)
+    if done:
+        _discard(folder, name)
     return None
+
+
+def _age(folder: int, name: str) -> float:
+    """Seconds since the file got its name; never negative, for a clock that was put back must not keep it for ever."""
+    return abs(time.time() - os.stat(name, dir_fd=folder, follow_symlinks=False).st_ctime)
+
+
+def _is_abandoned(folder: int, name: str) -> bool:
+    """Tell whether the writer of a draft is gone: `put` needs no lock but that on its own draft."""
+    with suppress(BlockingIOError, FileNotFoundError), io.FileIO(_regular(folder, name, os.O_RDONLY), "r") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def put(path: str, data: bytes, *, root: Path, durable: bool = True) -> None:
@@ -584,10 +595,11 @@ def put(path: str, data: bytes, *, root: Path, durable: bool = True) -> None:
     ):
         try:
             with io.FileIO(_regular(spare, draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w") as file:
+                fcntl.flock(file, fcntl.LOCK_SH)
                 _write_whole(file.fileno(), data, 0)
                 if durable:
                     _fsync(file.fileno())
-            _rename(draft, name, src_dir_fd=spare, dst_dir_fd=folder)
+                _rename(draft, name, src_dir_fd=spare, dst_dir_fd=folder)
         finally:
             _discard(spare, draft)
         if durable:
@@ -617,10 +629,22 @@ def unlink(path: str, *, root: Path) -> bool:
 
 
 def mkdir(path: str, *, root: Path) -> None:
-    """Make a folder of mode 0700 and those above it, each durable; what is there already stays."""
-    *above, _ = parts = _parts(path)
-    with telling("make", path), _folder(root, parts, create=True):
-        _sync_chain(root, above)
+    """Make a folder of mode 0700, and those above it that are missing, each durable; what is there already stays."""
+    names = _parts(path)
+    with telling("make", path):
+        for depth in range(len(names)):
+            with _folder(root, names[:depth]) as above:
+                if not _is_folder(above, names[depth]):
+                    os.close(_step(above, names[depth], True))
+                    # Only here: a folder that was there already may be one that we cannot even open.
+                    _sync_folder(above)
+
+
+def _is_folder(above: int, name: str) -> bool:
+    with suppress(FileNotFoundError):
+        os.close(_step(above, name, False))
+        return True
+    return False
 
 
 def move(path: str, to: str, *, root: Path) -> None:

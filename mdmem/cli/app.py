@@ -103,7 +103,7 @@ def _run(words: list[str]) -> int:
     if place is not None and wanted in ("search", "add"):
         words = _arranged(words, place, command.commands[wanted])
     try:
-        with command.make_context("mdmem", words) as context:
+        with command.make_context("mdmem", [*words]) as context:
             return command.invoke(context) or 0
     except typer.Exit as leave:  # after --help
         return leave.exit_code

@@ -73,7 +73,7 @@ def add(
       git log -1 --format=%s | mdmem add --source git
       mdmem add --batch jsonl < entries.jsonl
     """
-    with session.opened(vault, as_json) as opened:
+    with session.opened("add", vault, as_json) as opened:
         common = NewEntry("", tuple(tag or ()), session.moment(opened, at), source, identity)
         if batch is not None:
             _add_batch(opened, common, batch, text or [], as_json)
@@ -152,4 +152,3 @@ def _show(done: list[Added], as_json: bool) -> None:
             terminal.value(shapes.added(each))
         else:
             render.added(each)
-    session.tell(notice for each in done for notice in each.notices)

@@ -36,7 +36,7 @@ def search(
       mdmem search '"half sugar"' --since 2026-11-01 -k 3
       mdmem search tag:movies -horror --json
     """
-    with session.opened(vault, say=False) as opened:
+    with session.opened("search", vault, say=False) as opened:
         query = Query(
             " ".join(words),
             k=session.positive(k, "-k") or opened.settings.whole("search.k"),
@@ -50,7 +50,7 @@ def search(
             exact=exact,
         )
         answer = bounded(opened.search(query), query.max_chars)
-        notices = list(dict.fromkeys([*answer.notices, *opened.notices]))
+        notices = list(dict.fromkeys([*answer.notices, *opened.notices, *_unserved(query, answer)]))
         session.remember(opened, [hit.entry for hit in answer.hits])
         if as_json:
             terminal.value(shapes.answer(answer, notices=notices, explain=explain))
@@ -88,6 +88,11 @@ def _mode(word: str) -> Mode:
         if word == mode:
             return mode  # type: ignore[no-any-return]
     raise BadInput(f"there is no mode {word}", f"the modes are {', '.join(get_args(Mode))}")
+
+
+def _unserved(query: Query, answer: Answer) -> list[str]:
+    """Say so where another mode answers than the one that was asked for."""
+    return [f"no model is prepared: searched by {answer.mode} alone"] if query.mode != answer.mode else []
 
 
 def _tell_rest(answer: Answer, query: Query) -> None:

@@ -19,7 +19,7 @@ def undo(
       mdmem undo
       mdmem undo 3fa9c1b
     """
-    with session.opened(vault, as_json) as opened:
+    with session.opened("undo", vault, as_json) as opened:
         change = opened.undo(rev)
         if as_json:
             terminal.value({"change": shapes.change(change)})
@@ -34,7 +34,7 @@ def commit(as_json: options.Json = False, vault: options.Vault = None) -> None:
     Example:
       mdmem commit
     """
-    with session.opened(vault, as_json) as opened:
+    with session.opened("commit", vault, as_json) as opened:
         changes = opened.commit()
         if as_json:
             terminal.value({"changes": [shapes.change(change) for change in changes]})
@@ -60,7 +60,7 @@ def log(
       mdmem log -k 5
       mdmem log daily/2026-11-29#14:30
     """
-    with session.opened(vault, as_json) as opened:
+    with session.opened("log", vault, as_json) as opened:
         changes = opened.log(k=session.positive(k, "-k") or 20, path=address)
         if as_json:
             terminal.value({"changes": [shapes.change(change) for change in changes]})
@@ -85,7 +85,7 @@ def diff(
       mdmem diff
       mdmem diff HEAD~5
     """
-    with session.opened(vault, as_json) as opened:
+    with session.opened("diff", vault, as_json) as opened:
         edits = opened.diff(old, new)
         if as_json:
             terminal.value({"edits": [shapes.edit(edit) for edit in edits]})

@@ -22,10 +22,9 @@ def reindex(
       mdmem reindex
       mdmem reindex --full
     """
-    with session.opened(vault, as_json) as opened:
-        named = [opened.resolve_path(path) for path in paths or ()]
+    with session.opened("reindex", vault, as_json) as opened:
         with terminal.progress("indexing") as progress:
-            result = opened.reindex(named, full=full, progress=progress)
+            result = opened.reindex(paths or (), full=full, progress=progress)
         if as_json:
             terminal.value(shapes.reindexed(result))
         else:
@@ -40,7 +39,7 @@ def status(as_json: options.Json = False, vault: options.Vault = None) -> None:
     Example:
       mdmem status
     """
-    with session.opened(vault, as_json) as opened:
+    with session.opened("status", vault, as_json) as opened:
         now = opened.status()
         findings = opened.settings.findings
         if as_json:

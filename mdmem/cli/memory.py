@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def today(vault: str | None, as_json: bool) -> None:
     """Show today's log, and one line about what needs attention."""
-    with session.opened(vault, as_json) as opened:
+    with session.opened("mdmem", vault, as_json) as opened:
         path, entries = opened.today()
         attention = opened.attention()
         if as_json:
@@ -49,7 +49,7 @@ def show(
     """
     if (address is None) != last:
         raise BadInput("what to show is not clear", "give an ADDRESS, a number of the last list, or --last")
-    with session.opened(vault, as_json) as opened:
+    with session.opened("show", vault, as_json) as opened:
         entry = opened.last() if address is None else session.entry(opened, address)
         if as_json:
             terminal.value(shapes.entry(entry))
@@ -76,7 +76,7 @@ def list_(
       mdmem list -k 20
       mdmem list --since 2026-11-01 --tag movies --json
     """
-    with session.opened(vault, as_json) as opened:
+    with session.opened("list", vault, as_json) as opened:
         entries = opened.list(
             k=session.positive(k, "-k"),
             page=session.positive(page, "--page") or 1,
@@ -102,7 +102,7 @@ def tags(as_json: options.Json = False, vault: options.Vault = None) -> None:
     Example:
       mdmem tags
     """
-    with session.opened(vault, as_json) as opened:
+    with session.opened("tags", vault, as_json) as opened:
         counts = opened.tags()
         if as_json:
             terminal.value(shapes.tags(counts))
@@ -129,7 +129,7 @@ def edit(
     """
     if text not in (None, "-") or (text and assign):
         raise BadInput("the new text comes from stdin or the editor", "write - for stdin, nothing for the editor")
-    with session.opened(vault, as_json) as opened:
+    with session.opened("edit", vault, as_json) as opened:
         entry = session.entry(opened, address)
         if assign is not None:
             change: Change | None = _set_field(opened, entry, assign)
@@ -176,7 +176,7 @@ def rm(
       mdmem rm 2
       mdmem rm daily/2026-11-29#14:30 --yes
     """
-    with session.opened(vault, as_json) as opened:
+    with session.opened("rm", vault, as_json) as opened:
         entry = session.entry(opened, address)
         if not yes and not sys.stdin.isatty():
             raise BadInput("there is nobody here to ask", f"add --yes to delete {entry.address}")

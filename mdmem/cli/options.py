@@ -31,7 +31,7 @@ def _asked(ctx: typer.Context, what: str) -> list[Any]:
     from mdmem.errors import MdmemError
 
     try:
-        with session.opened(ctx.find_root().params.get("vault"), say=False) as vault:
+        with session.opened("complete", ctx.find_root().params.get("vault"), say=False) as vault:
             return vault.tags() if what == "tags" else vault.list(k=200)
     except (MdmemError, OSError):
         return []

@@ -78,6 +78,8 @@ def _pieces(parts: Iterable[Part], room: int) -> Iterator[tuple[str, str]]:
     for part in parts:
         text, style = part if isinstance(part, tuple) else (part, "")
         text = screen.clean(text, one_line=True)
+        if not text:
+            continue
         for piece in text.split() if screen.width(text) > room else [text]:
             yield piece, style
 

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(explicit: str | None, as_json: bool = False, *, say: bool = True) -> Iterator[Vault]:
-    """Open the vault that is meant; at the end say what it has to say, unless the caller does.
+def opened(command: str, explicit: str | None, as_json: bool = False, *, say: bool = True) -> Iterator[Vault]:
+    """Open the vault that is meant, for `command`; at the end say what it has to say, unless the caller does.
 
     With `as_json`, a failure leaves stderr to the error, which is one JSON object.
     """
     from mdmem.vault import Vault
 
     with terminal.diverted():
-        vault = Vault.open(explicit)
+        vault = Vault.open(explicit, command=command)
         try:
             yield vault
         except MdmemError:

@@ -78,7 +78,7 @@ def added(entry: Added) -> Shape:
 def change(made: Change) -> Shape:
     """Return the shape of one commit."""
     return {
-        "commit": made.commit,
+        "commit": made.commit or None,
         "date": moment(made.date),
         "actor": made.actor,
         "author": made.author,

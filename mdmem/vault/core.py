@@ -11,6 +11,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -87,6 +88,8 @@ class Vault:
 
     @cached_property
     def _index(self) -> Index:
+        with suppress(StorageFailed):  # then the index tells that it is made in memory
+            self._prepare_state()
         return Index(self.place, self.notices)
 
     def _prepare_state(self) -> None:
