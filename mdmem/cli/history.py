@@ -52,7 +52,7 @@ def log(
     k: options.Count = 20,
     as_json: options.Json = False,
     vault: options.Vault = None,
-) -> None:
+) -> int:
     """Show what changed in memory, newest first: when, by whom, and why.
 
     \b
@@ -67,7 +67,8 @@ def log(
         elif changes:
             render.changes(changes)
         else:
-            terminal.note("nothing has changed yet")
+            terminal.note("nothing has changed yet" if address is None else f"no change of {address} is known")
+    return 0 if changes or address is None else 1
 
 
 def diff(

@@ -27,15 +27,8 @@ def today(vault: str | None, as_json: bool) -> None:
 
 
 def show(
-    address: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="ADDRESS",
-            autocompletion=options.complete_addresses,
-            help="An address, id, or number of the last list.",
-        ),
-    ] = None,
-    last: Annotated[bool, typer.Option("--last", help="The newest entry.")] = False,
+    address: options.Address = None,
+    last: options.Last = False,
     as_json: options.Json = False,
     vault: options.Vault = None,
 ) -> None:
@@ -47,10 +40,8 @@ def show(
       mdmem show 2
       mdmem show --last
     """
-    if (address is None) != last:
-        raise BadInput("what to show is not clear", "give an ADDRESS, a number of the last list, or --last")
     with session.opened("show", vault, as_json) as opened:
-        entry = opened.last() if address is None else session.entry(opened, address)
+        entry = session.entry(opened, address, last)
         if as_json:
             terminal.value(shapes.entry(entry))
         else:
@@ -80,7 +71,7 @@ def list_(
         entries = opened.list(
             k=session.positive(k, "-k"),
             page=session.positive(page, "--page") or 1,
-            tags=tuple(tag or ()),
+            tags=tuple(map(session.readable, tag or ())),
             within=None if within is None else opened.resolve_path(within),
             since=session.since(opened, since),
             until=session.until(opened, until),
@@ -111,11 +102,12 @@ def tags(as_json: options.Json = False, vault: options.Vault = None) -> None:
 
 
 def edit(
-    address: options.Address,
+    address: options.Address = None,
     text: Annotated[str | None, typer.Argument(metavar="-", help="Take the new text from stdin.")] = None,
     assign: Annotated[
         str | None, typer.Option("--set", metavar="KEY=VALUE", help="Set one field; KEY= removes it.")
     ] = None,
+    last: options.Last = False,
     as_json: options.Json = False,
     vault: options.Vault = None,
 ) -> None:
@@ -127,10 +119,12 @@ def edit(
       mdmem edit daily/2026-11-29#14:30 --set source=meeting
       echo "New text" | mdmem edit daily/2026-11-29#14:30 -
     """
+    if last and address == "-":
+        address, text = None, "-"
     if text not in (None, "-") or (text and assign):
         raise BadInput("the new text comes from stdin or the editor", "write - for stdin, nothing for the editor")
     with session.opened("edit", vault, as_json) as opened:
-        entry = session.entry(opened, address)
+        entry = session.entry(opened, address, last)
         if assign is not None:
             change: Change | None = _set_field(opened, entry, assign)
         elif text is not None:
@@ -164,7 +158,8 @@ def _replace(vault: "Vault", entry: Entry, text: str) -> Change | None:
 
 
 def rm(
-    address: options.Address,
+    address: options.Address = None,
+    last: options.Last = False,
     yes: options.Yes = False,
     as_json: options.Json = False,
     vault: options.Vault = None,
@@ -177,7 +172,7 @@ def rm(
       mdmem rm daily/2026-11-29#14:30 --yes
     """
     with session.opened("rm", vault, as_json) as opened:
-        entry = session.entry(opened, address)
+        entry = session.entry(opened, address, last)
         if not yes and not sys.stdin.isatty():
             raise BadInput("there is nobody here to ask", f"add --yes to delete {entry.address}")
         if not yes and not terminal.confirm(f"Delete {entry.address} ({render.summary(entry)})?"):

@@ -44,13 +44,14 @@ Vault = Annotated[
 Json = Annotated[bool, typer.Option("--json", callback=_wished, help="Print JSON.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Address = Annotated[
-    str,
+    str | None,
     typer.Argument(
         metavar="ADDRESS",
         autocompletion=complete_addresses,
         help="An address, an id, or a number of the last list.",
     ),
 ]
+Last = Annotated[bool, typer.Option("--last", help="The newest entry.")]
 Count = Annotated[int | None, typer.Option("-k", metavar="N", help="How many at most.")]
 Page = Annotated[int, typer.Option("--page", metavar="N", help="Which page of them.")]
 Since = Annotated[str | None, typer.Option("--since", metavar="WHEN", help="Not older than this.")]

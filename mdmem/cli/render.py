@@ -154,13 +154,15 @@ def entry(shown: Entry) -> None:
 def today(path: str, found: Sequence[Entry], attention: Sequence[str]) -> None:
     """Write the log of today, and one line about what needs attention."""
     terminal.line((path, BOLD))
+    long = True
     for entry in found:
-        terminal.line()
         first, *rest = entry.text.split("\n")
-        time = entry.address.partition("#")[2]
-        terminal.line((time, DIM), "  ", first)
+        if rest or long:
+            terminal.line()
+        terminal.line((entry.address.partition("#")[2], DIM), "  ", first)
         for more in rest:
             terminal.line(INDENT, more)
+        long = bool(rest)
     if not found:
         terminal.line("nothing yet; `mdmem add TEXT` keeps something")
     if attention:
@@ -225,10 +227,14 @@ def edits(found: Iterable[Edit]) -> None:
 
     for edit in found:
         terminal.line((edit.address, BOLD), f"  {edit.kind}")
-        before, after = ((text or "").split("\n") if text is not None else [] for text in (edit.before, edit.after))
-        for line in list(unified_diff(before, after, lineterm="", n=1))[2:]:
+        before, after = _lines(edit.before), _lines(edit.after)
+        for line in list(unified_diff(before, after, lineterm="", n=1))[3:]:  # after the names and the first place
             style = {"+": GOOD, "-": BAD, "@": DIM}.get(line[:1], "")
-            terminal.line(INDENT, (line, style))
+            terminal.line(INDENT, ("…" if line[:1] == "@" else line, style))
+
+
+def _lines(text: str | None) -> list[str]:
+    return [] if text is None else text.removesuffix("\n").split("\n")
 
 
 # Upkeep

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from mdmem import config
 from mdmem.cli import terminal
 from mdmem.errors import BadInput, MdmemError, NotFound
-from mdmem.text import dates
 
 if TYPE_CHECKING:
     from mdmem.model import Entry
@@ -47,6 +46,8 @@ def moment(vault: Vault, text: str | None) -> datetime | None:
     """Return the moment that was typed; on a mere day, the present time of day. Raises BadInput."""
     if text is None:
         return None
+    from mdmem.text import dates
+
     start, end = _span(vault, text)
     whole = end - start >= timedelta(hours=23)  # a day may be short by the hour that summer time takes
     now = config.now(vault.settings)
@@ -64,10 +65,17 @@ def until(vault: Vault, text: str | None) -> datetime | None:
 
 
 def _span(vault: Vault, text: str) -> tuple[datetime, datetime]:
+    from mdmem.text import dates  # its tables take a while, and most commands name no date
+
     try:
         return dates.span(text, config.now(vault.settings))
     except ValueError as error:
         raise BadInput(f"{text!r} is no date or time", f"write {dates.EXAMPLES}") from error
+
+
+def readable(text: str) -> str:
+    """Return what was typed, with bytes that are no UTF-8 as U+FFFD: no text that is searched holds such."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def positive(number: int | None, option: str) -> int | None:
@@ -84,8 +92,12 @@ def remember(vault: Vault, entries: Sequence[Entry]) -> None:
         vault.remember(name, [entry.address for entry in entries])
 
 
-def entry(vault: Vault, address: str) -> Entry:
-    """Return what is meant by an address, an id or a number of the last list. Raises NotFound."""
+def entry(vault: Vault, address: str | None, last: bool) -> Entry:
+    """Return what is meant by an address, an id, a number of the last list, or --last. Raises NotFound, BadInput."""
+    if (address is None) != last:
+        raise BadInput("which entry is not clear", "give an ADDRESS, a number of the last list, or --last")
+    if address is None:
+        return vault.last()
     if not (address.isascii() and address.isdecimal()):
         return vault.get(address)
     name = terminal.name()

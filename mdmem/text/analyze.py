@@ -116,7 +116,7 @@ def _identifier(word: str, stem: Stem) -> tuple[tuple[str, ...], tuple[str, ...]
     """`src/node.js` is found by itself, `src`, `node.js`, `node` and `js`."""
     word = re.sub(r"'[sS]$", "", word)
     whole = _word(word.casefold(), stem)
-    pieces = [piece for piece in _PIECES.split(word) if piece]
+    pieces = [piece for piece in _PIECES.split(re.sub(r"°.$", "", word)) if piece]
     small = [part for piece in pieces for found in _PARTS.findall(piece) for part in (found, *_camel(found))]
     parts = dict.fromkeys(_word(part.casefold(), stem) for part in (*pieces, *small))
     return (whole,), tuple(part for part in parts if part != whole and part not in STOP_WORDS)

@@ -28,12 +28,20 @@ def marks(text: str, wanted: Wanted) -> list[tuple[int, int, float]]:
     """Find the stretches of a text that matched, in order and without overlap, with their importance."""
     unified, back = _aligned(text, analyze.unify)
     found = [
-        (back[token.start], back[token.end - 1] + 1, weight)
+        (back[start], back[end - 1] + 1, weight)
         for token in analyze.tokens(unified, wanted.stem)
-        if (weight := max((wanted.terms.get(term, 0.0) for term in (*token.whole, *token.parts)), default=0.0))
+        for start, end, terms in _pieces(token)
+        if (weight := max((wanted.terms.get(term, 0.0) for term in terms), default=0.0))
     ]
-    found += _needles(text, wanted.needles)
-    return _merged(found)
+    return _merged(found + _needles(text, wanted.needles))
+
+
+def _pieces(token: analyze.Token) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Part a CJK run into its bigrams and characters, for a part of it may match; any other token is one piece."""
+    if token.end - token.start != len(token.parts):
+        return [(token.start, token.end, (*token.whole, *token.parts))]
+    pairs = [(token.start + n, token.start + n + 2, (term,)) for n, term in enumerate(token.whole)]
+    return pairs + [(token.start + n, token.start + n + 1, (term,)) for n, term in enumerate(token.parts)]
 
 
 def _needles(text: str, needles: Iterable[str]) -> list[tuple[int, int, float]]:
@@ -58,7 +66,7 @@ def _aligned(text: str, change: analyze.Stem) -> tuple[str, list[int] | range]:
 def _merged(found: list[tuple[int, int, float]]) -> list[tuple[int, int, float]]:
     merged: list[tuple[int, int, float]] = []
     for start, end, weight in sorted(found):
-        if merged and start < merged[-1][1]:
+        if merged and start <= merged[-1][1]:
             old = merged.pop()
             start, end, weight = old[0], max(old[1], end), max(old[2], weight)
         merged.append((start, end, weight))

@@ -231,6 +231,13 @@ def test_any_query_has_a_defined_answer(run, vault, query):
         assert json.loads(done.stdout)["query"] == query
 
 
+def test_bytes_that_are_no_text_find_nothing(run, vault):
+    add(run, "something")
+    for words in (["search", "caf\udce9"], ["search", "something", "--tag", "\udcff"], ["list", "--tag", "\udcff"]):
+        done = run(*words)
+        assert (done.returncode, done.stdout) == (1, ""), done.stderr
+
+
 # show, list, tags, and nothing at all
 
 
@@ -363,6 +370,18 @@ def test_edit_from_stdin_and_by_field(run, vault):
     assert run("edit", address, "--set", "nonsense").returncode == 2
     done = run("edit", address)
     assert done.returncode == 2 and "terminal" in done.stderr
+
+
+def test_the_newest_entry_needs_no_address(run, vault):
+    add(run, "older", "--at", "2026-01-02 03:04")
+    add(run, "newer")
+    assert run("edit", "--last", "-", input="newest").returncode == 0
+    assert run("show", "--last").stdout == "newest\n"
+    assert run("rm", "--last", "--yes").returncode == 0
+    assert run("show", "--last").stdout == "older\n"
+    for words in (["show"], ["edit"], ["rm", "--yes"], ["show", "x", "--last"]):
+        done = run(*words)
+        assert done.returncode == 2 and "--last" in done.stderr
 
 
 def test_rm_asks_on_a_terminal_and_needs_yes_elsewhere(on_terminal, run, vault):

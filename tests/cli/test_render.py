@@ -152,8 +152,7 @@ def test_changes_say_when_who_what_why(capsys):
 def test_edits_are_shown_line_by_line(capsys):
     render.edits(CHANGE.edits)
     assert capsys.readouterr().out == (
-        "daily/2026-11-29#14:30  changed\n   @@ -1,2 +1,2 @@\n   -old\n   +new\n    same\n"
-        "plan  removed\n   @@ -1 +0,0 @@\n   -gone\n"
+        "daily/2026-11-29#14:30  changed\n   -old\n   +new\n    same\nplan  removed\n   -gone\n"
     )
 
 

@@ -18,6 +18,7 @@ from repo_sandbox import LOG, git, home, keep, make, short_status, state, write
 from mdmem.errors import StorageFailed
 from mdmem.store.repo import Committed, NotNow, Person, Repo
 from mdmem.store.repo import commit as commits
+from mdmem.store.repo.plan import NOTES, Plan, Request, View
 
 __all__ = ["home"]
 
@@ -394,7 +395,8 @@ def test_the_user_commits_what_a_killed_one_staged(repo: Repo, monkeypatch: pyte
 
 
 def test_a_torn_note_says_nothing(repo: Repo) -> None:
-    (state(repo) / commits.NOTES).write_text('["memory/x.md", null, ["1006\n' + json.dumps([LOG, None, None]) + "\n7\n")
+    lines = ['["memory/x.md", null, ["1006', json.dumps([LOG, None, None]), "7", "[7]", '["../x", null]', "{}"]
+    (state(repo) / NOTES).write_text("\n".join(lines))
     assert keep(repo, log="# later\n").left == {}
     assert short_status(repo.top) == []
 
@@ -403,7 +405,7 @@ def meddle(monkeypatch: pytest.MonkeyPatch, *actions: Callable[[], object]) -> N
     """Let the user do something in each of the first rounds, after our objects were written."""
     store, left = commits._store, list(actions)
 
-    def slow(repo: Repo, request: commits.Request, view: commits.View, plan: commits.Plan) -> str:
+    def slow(repo: Repo, request: Request, view: View, plan: Plan) -> str:
         commit = store(repo, request, view, plan)
         if left:
             left.pop(0)()

@@ -2,7 +2,8 @@
 
 Owns everything that is asked of git; paths are the vault's own (relative to it, `/`), never the work tree's. It
 must never run a program the repository names, change a file of the user's, or remove a lock of git's. Beside
-this: `command` runs git, `listing` takes its answers apart, `commit` writes one commit, `history` reads commits.
+this: `command` runs git, `listing` takes its answers apart, `plan` decides what a commit may hold, `commit` writes
+it, `history` reads commits.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from mdmem.store.repo import commit as commits
 from mdmem.store.repo import history as histories
 from mdmem.store.repo import listing
 from mdmem.store.repo.command import HOOKS_OFF, OPTIONS, Git, Result
-from mdmem.store.repo.commit import Committed, NotNow, Person
+from mdmem.store.repo.commit import Committed
 from mdmem.store.repo.history import CommitInfo, FileChange
 from mdmem.store.repo.listing import ALGORITHMS, Leaf
+from mdmem.store.repo.plan import NotNow, Person, Request
 
 __all__ = ["CommitInfo", "Committed", "FileChange", "Leaf", "NotNow", "Person", "Repo"]
 
@@ -211,13 +213,14 @@ class Repo:
         modes: Mapping[str, str] | None = None,
     ) -> Committed:
         """Make one commit of exactly these files (None: removed) on top of HEAD. See `commit.write`."""
-        request = commits.Request(changes, message, state=state, author=author, at=at, modes=modes or {})
+        request = Request(changes, message, state=state, author=author, at=at, modes=modes or {})
         return commits.write(self, request)
 
     def history(self, *, paths: Sequence[str] = (), k: int | None = None, rev: str = "HEAD") -> Iterator[CommitInfo]:
         """Yield the commits that touched the vault, or these paths of it, newest first, at most `k`."""
         start = self.head() if rev == "HEAD" else self.resolve(rev)
-        return histories.read(self, start, paths=paths, k=k) if start else iter(())
+        wanted = [listing.checked(path) for path in paths]
+        return histories.read(self, start, paths=wanted, k=k) if start else iter(())
 
 
 def _refused(vault: Path, words: str) -> NoVault:

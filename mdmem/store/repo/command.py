@@ -28,7 +28,6 @@ OPTIONS = (
     *("-c", "gc.auto=0"),
     *("-c", "maintenance.auto=false"),
     *("-c", "safe.bareRepository=explicit"),
-    *("-c", "log.showSignature=false"),
     # One pack file for every commit would slow the whole repository down.
     *("-c", "fastimport.unpackLimit=100"),
 )

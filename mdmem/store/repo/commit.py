@@ -10,20 +10,21 @@ import fcntl
 import json
 import os
 import random
-import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem import fsio
-from mdmem.errors import Busy, StorageFailed
+from mdmem.errors import StorageFailed
 from mdmem.store.repo import listing
+from mdmem.store.repo import plan as plans
 from mdmem.store.repo.command import Result
 from mdmem.store.repo.listing import Leaf
+from mdmem.store.repo.plan import NOTES, NotNow, Plan, Request, View
 
 if TYPE_CHECKING:
     from mdmem.store.repo import Repo
@@ -37,30 +38,8 @@ LOCK_STALE = 60.0
 """Seconds after which `index.lock` is taken for left behind: the branch moves without the index."""
 SUBJECT = 72
 BODY = 65536
-REGULAR = ("100644", "100755")
-NOTES = "pending-refresh"
-FORBIDDEN_NAME = re.compile(r"(?:\.git|git~\d+)[. ]*", re.IGNORECASE)
-MARKERS = tuple(re.compile(mark, re.MULTILINE) for mark in (rb"^<<<<<<< ", rb"^=======\r?$", rb"^>>>>>>> "))
 SCRATCH_REF = b"refs/mdmem/scratch"
 LATER = "It is tried again later."
-
-
-class NotNow(Busy):
-    """git is in the middle of something, or locked: nothing was committed, and it may be tried again later."""
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """Who a commit is by."""
-
-    name: str
-    email: str
-
-    def stamp(self, moment: datetime) -> bytes:
-        """Return name, address and time as git's objects have them; what would break their form is left out."""
-        name, email = (re.sub(r"[\x00-\x1f\x7f<>]", "", part).strip(" .,:;\"'") for part in (self.name, self.email))
-        line = f"{name or 'mdmem'} <{email}> {int(moment.timestamp())} {moment:%z}"
-        return line.encode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,40 +54,6 @@ class Committed:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be committed: vault-relative path → bytes, or None for removed. `modes` are git's (`100755`)."""
-
-    changes: Mapping[str, bytes | None]
-    message: str
-    state: Path
-    author: Person | None = None
-    at: datetime | None = None
-    modes: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """The repository at one look: HEAD, its files, the user's index, and what stands in the way of paths."""
-
-    head: str | None
-    committed: Mapping[str, Leaf]
-    staged: Mapping[str, Leaf]
-    filters: Mapping[str, str]
-    hidden: Mapping[str, str]
-    ours: Mapping[str, set[Leaf | None]]
-    """Entries of the index that are known to be mdmem's own doing, not the user's."""
-
-
-@dataclass(slots=True)
-class Plan:
-    """What one attempt does: files the commit changes, entries the index gets, paths left out and why."""
-
-    moves: dict[str, Leaf | None] = field(default_factory=dict)
-    entries: dict[str, Leaf | None] = field(default_factory=dict)
-    left: dict[str, str] = field(default_factory=dict)
-
-
 def write(repo: Repo, request: Request) -> Committed:
     """Commit the requested files. NotNow when git is busy or locked; StorageFailed when it cannot write.
 
@@ -117,8 +62,8 @@ def write(repo: Repo, request: Request) -> Committed:
     """
     with _alone(request.state):
         for attempt in range(TRIES):
-            view = _look(repo, request)
-            plan = _plan(repo, request, view)
+            view = plans.look(repo, request.changes, request.state)
+            plan = plans.decide(repo, request, view)
             commit = _store(repo, request, view, plan) if plan.moves else None
             notice = _stage(repo, request.state, view, plan) if plan.entries else None
             if commit is None or _advance(repo, commit, view.head, request.message):
@@ -153,130 +98,6 @@ def _locked(folder: int) -> bool:
     return True
 
 
-# Looking
-
-
-def _look(repo: Repo, request: Request) -> View:
-    written = [path for path, data in request.changes.items() if data is not None]
-    ours = _noted(request.state)
-    paths = [*request.changes, *(ours.keys() - request.changes.keys())]
-    attributes, position, tree, index, unmerged = repo.git.ask_all(
-        listing.filter_call(written),
-        listing.POSITION_CALL,
-        replace(listing.tree_call("HEAD", paths), accepted=None),
-        listing.index_call(paths),
-        listing.UNMERGED_CALL,
-    )
-    head, branch = repo.position(position)
-    _require_rest(repo, branch, listing.staged(unmerged.out))
-    if head is not None and tree.status:
-        raise StorageFailed("git cannot read the files of HEAD", tree.words)
-    committed, staged = listing.leaves(tree.out), listing.staged(index.out)
-    fresh = [path for path in written if path not in committed and path not in staged]
-    hidden = _hidden(repo, fresh)
-    return View(head, committed, staged, listing.filters(attributes.out), hidden, ours)
-
-
-def _require_rest(repo: Repo, branch: str | None, unmerged: Iterable[str]) -> None:
-    reason = repo.unfinished() or (listing.DETACHED if branch is None else None)
-    for path in unmerged:
-        reason = reason or listing.unmerged_reason(path)
-    if reason:
-        raise NotNow(reason, "It is committed when that is over.")
-
-
-def _hidden(repo: Repo, paths: Sequence[str]) -> dict[str, str]:
-    """Return the new paths git would not take, with the reason."""
-    foreign = {path: reason for path in paths if (reason := _foreign(repo.vault, path))}
-    asked = [path for path in paths if path not in foreign]
-    return foreign | {path: f"ignored by {rule}" for path, rule in repo.ignored(asked).items()}
-
-
-def _foreign(vault: Path, path: str) -> str | None:
-    parts = path.split("/")
-    if any(FORBIDDEN_NAME.fullmatch(part) for part in parts):
-        return "git does not take such a name"
-    for depth in range(1, len(parts)):
-        folder = "/".join(parts[:depth])
-        if os.path.islink(f"{vault}/{folder}"):
-            return f"behind the link {folder}"
-        if os.path.lexists(f"{vault}/{folder}/.git"):
-            return f"in another repository: {folder}"
-    return None
-
-
-def _noted(state: Path) -> dict[str, set[Leaf | None]]:
-    """Return which entries of the index are mdmem's own, from commits that did not come to their end."""
-    snapshot = fsio.read(NOTES, root=state)
-    noted: dict[str, set[Leaf | None]] = {}
-    for line in snapshot.data.split(b"\n") if snapshot else ():
-        with suppress(ValueError, TypeError):  # a line that was cut short says nothing
-            path, *known = json.loads(line)
-            noted.setdefault(path, set()).update(leaf and (leaf[0], leaf[1]) for leaf in known)
-    return noted
-
-
-# Deciding
-
-
-def _plan(repo: Repo, request: Request, view: View) -> Plan:
-    plan = Plan()
-    for path, data in request.changes.items():
-        committed, staged = view.committed.get(path), view.staged.get(path)
-        target = None if data is None else (_mode(request, path, committed), repo.blob_id(data))
-        if committed == target == staged:
-            continue
-        if reason := _reason(repo, view, path, data, target):
-            if committed != target:
-                plan.left[path] = reason
-            continue
-        if committed != target:
-            plan.moves[path] = target
-        if staged != target:
-            plan.entries[path] = target
-    for path in view.ours.keys() - request.changes.keys():
-        committed, staged = view.committed.get(path), view.staged.get(path)
-        if staged != committed and staged in view.ours[path]:
-            plan.entries[path] = committed
-    return plan
-
-
-def _mode(request: Request, path: str, committed: Leaf | None) -> str:
-    kept = committed[0] if committed and committed[0] in REGULAR else REGULAR[0]
-    return request.modes.get(path, kept)
-
-
-def _reason(repo: Repo, view: View, path: str, data: bytes | None, target: Leaf | None) -> str | None:
-    """Return why a path cannot be committed now."""
-    staged = view.staged.get(path)
-    if staged not in (view.committed.get(path), target) and staged not in view.ours.get(path, ()):
-        return "something else is staged for it"
-    if data is None:
-        return None
-    if path in view.filters:
-        return f"the filter {view.filters[path]} is set for it"
-    if path in view.hidden:
-        return view.hidden[path]
-    return "it holds conflict markers" if _conflicted(repo, data, view.committed.get(path)) else None
-
-
-def _conflicted(repo: Repo, data: bytes, committed: Leaf | None) -> bool:
-    if not _marked(data):
-        return False
-    # A text about conflicts was committed with its markers before: they are no conflict of now.
-    return committed is None or not any(_marked(before) for _, before in repo.blobs([committed[1]]))
-
-
-def _marked(data: bytes) -> bool:
-    at = 0
-    for marker in MARKERS:
-        found = marker.search(data, at)
-        if found is None:
-            return False
-        at = found.end()
-    return True
-
-
 # Writing
 
 
@@ -286,8 +107,7 @@ def _store(repo: Repo, request: Request, view: View, plan: Plan) -> str:
     # Where names fold case, twins that differ in case alone would replace each other.
     result = repo.git.run("-c", "core.ignoreCase=false", "fast-import", "--quiet", "--done", data=stream)
     if result.status:
-        crash = repo.git_dir / f"fast_import_crash_{result.pid}"
-        crash.unlink(missing_ok=True)
+        fsio.unlink(f"fast_import_crash_{result.pid}", root=repo.git_dir)
         raise StorageFailed("git could not write the commit", result.words)
     return result.out.decode().strip()
 

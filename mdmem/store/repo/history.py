@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import re
 import select
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from mdmem.errors import StorageFailed
-from mdmem.store.repo import command, listing
+from mdmem.store.repo import command
 
 if TYPE_CHECKING:
     from mdmem.store.repo import Repo
@@ -30,7 +31,7 @@ LOG = (
     "--encoding=UTF-8",
     f"--format=%x00{'%x00'.join(FIELDS)}%x00",
     # Both sides of a merge are history, and the merge itself shows what differs from every side.
-    *("--full-history", "-c", "--root"),
+    *("--full-history", "-c", "--root", "--no-follow"),
     *("--raw", "-r", "--relative", "--no-abbrev", "--no-renames", "-O/dev/null"),
     *("--no-ext-diff", "--no-textconv", "--no-color", "--no-notes", "--no-mailmap", "--no-show-signature"),
 )
@@ -68,10 +69,11 @@ class CommitInfo:
 
 def read(repo: Repo, start: str, *, paths: Sequence[str] = (), k: int | None = None) -> Iterator[CommitInfo]:
     """Yield commits reachable from one, newest first, that touched the vault or these paths; at most `k`."""
-    return islice(_commits(_stream(repo, start, [listing.checked(path) for path in paths])), k)
+    with closing(_stream(repo, start, paths)) as pieces:
+        yield from islice(_commits(pieces), k)
 
 
-def _stream(repo: Repo, start: str, paths: Sequence[str]) -> Iterator[bytes]:
+def _stream(repo: Repo, start: str, paths: Sequence[str]) -> Generator[bytes]:
     """Yield the pieces between the zeros of git's output; closing the generator ends git."""
     process = _open(repo, [start, "--", *(paths or ["."])])
     try:

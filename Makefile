@@ -1,0 +1,85 @@
+# Everything a developer or CI does here. `make help` lists it; `make demo` and `make test` work as the first command.
+#
+#   PYTHON=…   the interpreter for .venv (3.11 to 3.13); the first fitting one of PATH if left out
+#   ARGS=…     further words for pytest, such as ARGS='-k search -x'
+
+VENV     := .venv
+BIN      := $(VENV)/bin
+RUN      := $(BIN)/python
+PIP      := $(RUN) -m pip --disable-pip-version-check
+WORKERS  ?= auto
+SOURCES  := $(shell find mdmem -name '*.py')
+PYTHON   ?=
+export PIP_ROOT_USER_ACTION = ignore
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test fast lint format types docs docs-check bench demo transcripts compat check clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: $(VENV)/compiled ## install everything into .venv (all other targets do this when needed)
+
+# A plain editable install with every version pinned. The build tools come first and stay, so that they are pinned too.
+$(VENV)/installed: pyproject.toml constraints.txt
+	@python='$(PYTHON)'; fits='import sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 14))'; \
+	for each in $${python:-python3.11 python3.12 python3.13 python3 python}; do \
+	    if "$$each" -c "$$fits" >/dev/null 2>&1; then found=$$each; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	    echo "mdmem needs Python 3.11, 3.12 or 3.13 with venv$${python:+, and $$python is none}." >&2; \
+	    echo 'Install one, or name it: make PYTHON=/path/to/python3.11' >&2; exit 1; \
+	fi; \
+	$(PIP) --version >/dev/null 2>&1 || "$$found" -m venv --clear $(VENV)
+	@echo 'Installing into $(VENV): once, and it takes a few minutes.'
+	@$(PIP) install -q -c constraints.txt hatchling editables
+	@$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[dev]'
+	@touch $@
+
+# Compiled ahead, so that the first start is as quick as any, even where PYTHONDONTWRITEBYTECODE is set.
+$(VENV)/compiled: $(VENV)/installed $(SOURCES)
+	@$(RUN) -m compileall -q mdmem
+	@touch $@
+
+test: setup ## run all tests
+	$(RUN) -m pytest -n $(WORKERS) $(ARGS)
+
+fast: setup ## run the tests but the slow ones
+	$(RUN) -m pytest -n $(WORKERS) -m 'not slow' $(ARGS)
+
+lint: setup ## check style and formatting
+	$(RUN) -m ruff check
+	$(RUN) -m ruff format --check
+
+format: setup ## mend style and formatting
+	$(RUN) -m ruff check --fix
+	$(RUN) -m ruff format
+
+types: setup ## check the types
+	$(RUN) -m mypy
+
+docs: setup ## write the command reference anew from the help texts
+	$(RUN) docs/generate.py
+
+docs-check: setup ## compare the command reference with the help texts, and follow all links
+	$(RUN) docs/generate.py --check
+
+check: lint types docs-check test ## all that CI checks
+
+transcripts: setup ## write the expected output of the transcripts anew; read the difference
+	$(RUN) tests/test_transcripts.py $(ARGS)
+
+bench: setup ## measure speed, growth and appending, in short
+	$(RUN) bench/speed.py --runs 7
+	$(RUN) bench/growth.py --entries 1000
+	$(RUN) bench/append.py --adds 50
+
+demo: setup ## a tour on a copy of the sample vault
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh bench/demo.sh
+
+compat: setup ## run the core tests on other Pythons at hand, without the large libraries
+	@sh tests/compat.sh
+
+clean: ## remove what was made here
+	rm -rf $(VENV) .demo build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
