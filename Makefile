@@ -10,6 +10,7 @@ PIP      := $(RUN) -m pip --disable-pip-version-check
 WORKERS  ?= auto
 SOURCES  := $(shell find mdmem -name '*.py')
 PYTHON   ?=
+CORE     := typer rich gitpython python-frontmatter whoosh3 watchdog zstandard pyyaml tomlkit
 export PIP_ROOT_USER_ACTION = ignore
 
 .DEFAULT_GOAL := help
@@ -18,10 +19,10 @@ export PIP_ROOT_USER_ACTION = ignore
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-setup: $(VENV)/compiled ## install everything into .venv (all other targets do this when needed)
+setup: $(VENV)/all $(VENV)/compiled ## install everything into .venv (all other targets do what they need of this)
 
-# A plain editable install with every version pinned. The build tools come first and stay, so that they are pinned too.
-$(VENV)/installed: pyproject.toml constraints.txt
+# The core comes first: it is small, and enough for the demo. The build tools are pinned with the rest, and stay.
+$(VENV)/core: pyproject.toml constraints.txt
 	@python='$(PYTHON)'; fits='import sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 14))'; \
 	for each in $${python:-python3.11 python3.12 python3.13 python3 python}; do \
 	    if "$$each" -c "$$fits" >/dev/null 2>&1; then found=$$each; break; fi; \
@@ -31,13 +32,18 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	    echo 'Install one, or name it: make PYTHON=/path/to/python3.11' >&2; exit 1; \
 	fi; \
 	$(PIP) --version >/dev/null 2>&1 || "$$found" -m venv --clear $(VENV)
-	@echo 'Installing into $(VENV): once, and it takes a few minutes.'
-	@$(PIP) install -q -c constraints.txt hatchling editables
+	@echo 'Installing the core into $(VENV), once'
+	@$(PIP) install -q -c constraints.txt hatchling editables $(CORE)
+	@$(PIP) install -q --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/all: $(VENV)/core
+	@echo 'Installing the large libraries and the tools into $(VENV), once; this takes some minutes'
 	@$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[dev]'
 	@touch $@
 
 # Compiled ahead, so that the first start is as quick as any, even where PYTHONDONTWRITEBYTECODE is set.
-$(VENV)/compiled: $(VENV)/installed $(SOURCES)
+$(VENV)/compiled: $(VENV)/core $(SOURCES)
 	@$(RUN) -m compileall -q mdmem
 	@touch $@
 
@@ -59,10 +65,10 @@ types: setup ## check the types
 	$(RUN) -m mypy
 
 docs: setup ## write the command reference anew from the help texts
-	$(RUN) docs/generate.py
+	$(RUN) tools/reference.py
 
 docs-check: setup ## compare the command reference with the help texts, and follow all links
-	$(RUN) docs/generate.py --check
+	$(RUN) tools/reference.py --check
 
 check: lint types docs-check test ## all that CI checks
 
@@ -74,11 +80,11 @@ bench: setup ## measure speed, growth and appending, in short
 	$(RUN) bench/growth.py --entries 1000
 	$(RUN) bench/append.py --adds 50
 
-demo: setup ## a tour on a copy of the sample vault
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh bench/demo.sh
+demo: $(VENV)/compiled ## a tour on a copy of the sample vault
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tools/demo.sh
 
-compat: setup ## run the core tests on other Pythons at hand, without the large libraries
-	@sh tests/compat.sh
+compat: $(VENV)/core ## run the core tests on other Pythons at hand, without the large libraries
+	@sh tools/compat.sh $(ARGS)
 
 clean: ## remove what was made here
 	rm -rf $(VENV) .demo build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -24,7 +24,9 @@ def build(tools: Path, name: str, work: Path) -> Path:
     vault = work / name
     if not vault.exists():
         subprocess.run(
-            [sys.executable, tools / "build_vault.py", tools / "data" / name, vault, "--git"], check=True, stdout=sys.stderr
+            [sys.executable, tools / "build_vault.py", tools / "data" / name, vault, "--git"],
+            check=True,
+            stdout=sys.stderr,
         )
     return vault
 
@@ -57,7 +59,9 @@ def main() -> None:
     print(f"{'set':<16} {'n':>5}   R@1   R@5  R@10 nDCG@10 MRR@10")
     for name in names:
         run = options.work / f"{name}.{options.mode}.tsv"
-        search(build(options.tools, name, options.work), options.tools / "data" / name / "queries.jsonl", run, options.mode)
+        search(
+            build(options.tools, name, options.work), options.tools / "data" / name / "queries.jsonl", run, options.mode
+        )
         row = score(options.tools, name, run)
         print(
             f"{name:<16} {row['queries']:>5} {row['R@1']:.3f} {row['R@5']:.3f} {row['R@10']:.3f}"

@@ -409,6 +409,42 @@ def replace(path: str, data: bytes, *, root: Path, base: Snapshot | None, tmp: P
         return _replace(_Change(path, data, base, folder, name, folder, beside), None)
 
 
+def remove(path: str, *, root: Path, base: Snapshot, tmp: Path) -> None:
+    """Take a file away that still holds `base`, durably; what was taken stays in `tmp` until `sweep`.
+
+    Displaced: what stood there was not the base; it stands there again. StorageFailed: nothing was changed or, when
+    only the folder could not be synced, not durably.
+    """
+    *folders, name = _parts(path)
+    with telling("remove", path), _folder(root, folders) as folder:
+        try:
+            with _folder(tmp.parent, [tmp.name], create=True) as spare:
+                _take_out(_Change(path, b"", base, folder, name, spare))
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+        beside = f".{os.fsdecode(os.fsencode(name)[:80])}."
+        change = _Change(path, b"", base, folder, name, folder, beside)
+        _take_out(change)
+        _discard(folder, change.swap)
+
+
+def _take_out(change: _Change) -> None:
+    base = change.base
+    if not _same(_standing(change.folder, change.name), base):
+        raise Displaced(change.path, _peek(change.folder, change.name))
+    _rename(change.name, change.swap, src_dir_fd=change.folder, dst_dir_fd=change.spare)
+    held = _peek(change.spare, change.swap)
+    if not _same(held, base):
+        # Where the name was taken again meanwhile, what was taken out stays in tmp/, and `sweep` names it.
+        with suppress(OSError):
+            _link(change.swap, change.name, src_dir_fd=change.spare, dst_dir_fd=change.folder)
+            _unlink(change.swap, dir_fd=change.spare)
+        raise Displaced(change.path, held)
+    _sync_folder(change.folder)
+
+
 def _replace(change: _Change, tmp: Path | None) -> Replaced:
     base = change.base
     with _drafted(change) as file:

@@ -153,19 +153,22 @@ def update(
 ) -> Reindexed:
     """Bring both stores up to a scan, in one commit of each; interrupted, neither has changed.
 
-    `progress` is called with the files done and the files in all.
+    `progress` is called with the steps done and the steps in all: the files, and at last the commit.
     """
-    rows = list(catalog.files())
+    pairs = list(_merged(found.files, catalog.files()))
     catalog.begin()
     try:
         with lexical.writing() as writer:
             work = _Update(catalog, writer, sources, failures=list(found.findings))
-            for done, (file, row) in enumerate(_merged(found.files, rows)):
+            for done, (file, row) in enumerate(pairs, 1):
                 work.file(file, row)
                 if progress:
-                    progress(done + 1, max(len(found.files), len(rows)))
+                    progress(done, len(pairs) + 1)
+        catalog.recount()
         catalog.remember("lexical", lexical.version)
         catalog.commit()
+        if progress:
+            progress(len(pairs) + 1, len(pairs) + 1)
     except BaseException:
         catalog.rollback()
         raise

@@ -1,25 +1,68 @@
-"""What all tests share: a home of their own, so that nothing of the developer's is read or changed."""
+"""A world of its own for every test: home, settings, git identity, zone and clock; nothing of the developer's."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
-FOREIGN = ("MDMEM_", "GIT_", "XDG_", "EDITOR", "VISUAL", "COLUMNS", "NO_COLOR", "PYTHONDONTWRITEBYTECODE")
+from mdmem import Vault, config
+
+XDG = ("CONFIG_HOME", "CACHE_HOME", "DATA_HOME", "STATE_HOME", "RUNTIME_DIR")
+IDENTITY = "[user]\n\tname = Ada Lovelace\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: takes seconds; `make fast` leaves it out")
+    config.addinivalue_line("markers", "large: needs torch, chromadb or a model; `make compat` leaves it out")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Put HOME and git's identity at a temporary place for this process and its children."""
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case by escapes where its text is not UTF-8: such names cannot be sent between processes."""
+    return ascii(val)[1:-1] if isinstance(val, str) and any("\ud800" <= char <= "\udfff" for char in val) else None
+
+
+@pytest.fixture(autouse=True)
+def world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home with a git identity; what could steer mdmem or git from outside is gone."""
+    for name in list(os.environ):
+        if name.startswith(("GIT_", "MDMEM_", "XDG_")) or name in ("EDITOR", "VISUAL", "NO_COLOR", "COLUMNS"):
+            monkeypatch.delenv(name)
     home = tmp_path_factory.mktemp("home")
-    (home / ".gitconfig").write_text(
-        "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
-    )
-    for name in [name for name in os.environ if name.startswith(FOREIGN)]:
-        del os.environ[name]
-    os.environ["HOME"] = str(home)
+    (home / ".gitconfig").write_text(IDENTITY)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    for name in XDG:
+        monkeypatch.setenv(f"XDG_{name}", str(home / name.lower()))
+    return home
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    """A new vault with its first commit."""
+    return Vault.init(tmp_path / "vault")[0]
+
+
+class Clock:
+    """A clock that stands still until it is set or moved."""
+
+    def __init__(self, moment: datetime) -> None:
+        self.moment = moment
+
+    def set(self, text: str) -> None:
+        self.moment = datetime.fromisoformat(text)
+
+    def move(self, **delta: float) -> None:
+        self.moment += timedelta(**delta)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    """The user's clock, at half past two on 29 November 2026."""
+    made = Clock(datetime.fromisoformat("2026-11-29T14:30:05+01:00"))
+    monkeypatch.setattr(config, "now", lambda settings: config.local(settings, made.moment))
+    yield made

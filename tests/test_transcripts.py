@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -203,15 +204,21 @@ def test_transcript(script: Path, tmp_path: Path) -> None:
     assert played(script, place) == script.read_text(encoding="utf-8")
 
 
+def rewrite(script: Path) -> str:
+    """Write a transcript anew, and return its name, with a word if it changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = played(script, settle(Path(folder), empty=script.stem.startswith("new")))
+    changed = text != script.read_text(encoding="utf-8")
+    script.write_text(text, encoding="utf-8")
+    return f"{script.relative_to(ROOT)}{': changed' if changed else ''}"
+
+
 def main(names: list[str]) -> None:
     """Write the transcripts of these names anew, or all of them."""
-    for script in SCRIPTS:
-        if not names or script.stem in names:
-            with tempfile.TemporaryDirectory() as folder:
-                text = played(script, settle(Path(folder), empty=script.stem.startswith("new")))
-            changed = text != script.read_text(encoding="utf-8")
-            script.write_text(text, encoding="utf-8")
-            print(f"{script.relative_to(ROOT)}{': changed' if changed else ''}")
+    wanted = [script for script in SCRIPTS if not names or script.stem in names]
+    with ThreadPoolExecutor(os.cpu_count()) as crowd:
+        for said in crowd.map(rewrite, wanted):
+            print(said)
 
 
 if __name__ == "__main__":

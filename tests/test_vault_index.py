@@ -220,10 +220,10 @@ def test_an_interrupted_update_leaves_the_index_as_it_was(vault: Vault) -> None:
     assert answers(Vault.open(vault.root)) == before
 
 
-def test_progress_goes_up_to_the_number_of_files(vault: Vault) -> None:
+def test_progress_counts_the_files_and_the_commit(vault: Vault) -> None:
     seen: list[tuple[int, int]] = []
     vault.reindex(full=True, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(n, 7) for n in range(1, 8)]
+    assert seen == [(n, 8) for n in range(1, 9)]
 
 
 def test_files_that_cannot_be_read_as_notes_are_named_and_the_rest_works(vault: Vault) -> None:

@@ -1,13 +1,12 @@
 """Commands that find: search."""
 
-from dataclasses import replace
 from typing import Annotated, get_args
 
 import typer
 
 from mdmem.cli import options, render, session, shapes, terminal
 from mdmem.errors import BadInput
-from mdmem.model import Answer, Hit, Mode, Query
+from mdmem.model import Answer, Mode, Query
 
 
 def search(
@@ -49,8 +48,8 @@ def search(
             max_chars=session.positive(max_chars, "--max-chars"),
             exact=exact,
         )
-        answer = bounded(opened.search(query), query.max_chars)
-        notices = list(dict.fromkeys([*answer.notices, *opened.notices, *_unserved(query, answer)]))
+        answer = opened.search(query)
+        notices = list(dict.fromkeys([*answer.notices, *opened.notices]))
         session.remember(opened, [hit.entry for hit in answer.hits])
         if as_json:
             terminal.value(shapes.answer(answer, notices=notices, explain=explain))
@@ -61,38 +60,11 @@ def search(
     return 0 if answer.hits else 1
 
 
-def bounded(answer: Answer, limit: int | None) -> Answer:
-    """Return the answer with as many hits as have texts of `limit` characters together; the last text may be cut."""
-    if limit is None:
-        return answer
-    hits: list[Hit] = []
-    for hit in answer.hits:
-        if limit <= 0:
-            break
-        hits.append(hit if len(hit.text) <= limit else _cut(hit, limit))
-        limit -= len(hit.text)
-    return replace(answer, hits=tuple(hits))
-
-
-def _cut(hit: Hit, limit: int) -> Hit:
-    marks = tuple((start, min(end, limit - 1)) for start, end in hit.marks if start < limit - 1)
-    return replace(hit, text=_shortened(hit.text, limit), snippet=_shortened(hit.snippet, limit), marks=marks)
-
-
-def _shortened(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
 def _mode(word: str) -> Mode:
     for mode in get_args(Mode):
         if word == mode:
             return mode  # type: ignore[no-any-return]
     raise BadInput(f"there is no mode {word}", f"the modes are {', '.join(get_args(Mode))}")
-
-
-def _unserved(query: Query, answer: Answer) -> list[str]:
-    """Say so where another mode answers than the one that was asked for."""
-    return [f"no model is prepared: searched by {answer.mode} alone"] if query.mode != answer.mode else []
 
 
 def _tell_rest(answer: Answer, query: Query) -> None:

@@ -23,8 +23,7 @@ def reindex(
       mdmem reindex --full
     """
     with session.opened("reindex", vault, as_json) as opened:
-        with terminal.progress("indexing") as progress:
-            result = opened.reindex(paths or (), full=full, progress=progress)
+        result = opened.reindex(paths or (), full=full)
         if as_json:
             terminal.value(shapes.reindexed(result))
         else:

@@ -24,8 +24,10 @@ def opened(command: str, explicit: str | None, as_json: bool = False, *, say: bo
     """
     from mdmem.vault import Vault
 
-    with terminal.diverted():
+    with terminal.diverted(), terminal.progress("indexing") as progress:
         vault = Vault.open(explicit, command=command)
+        if progress:
+            vault.show_progress(progress)
         try:
             yield vault
         except MdmemError:

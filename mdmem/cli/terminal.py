@@ -199,6 +199,8 @@ def progress(doing: str) -> Iterator[Callable[[int, int], None] | None]:
             bars[0].start()
             bars[0].add_task(doing, total=all_of_them)
         bars[0].update(bars[0].task_ids[0], completed=done, total=all_of_them)
+        if done >= all_of_them:
+            bars[0].stop()  # before anything is printed below it
 
     try:
         yield advance

@@ -18,6 +18,9 @@ from mdmem.model import FileRow, UnitRow
 SCHEMA = 1
 """Part of the index's identity: raise it when the tables below change."""
 
+BROKEN = (sqlite3.Error,)
+"""The errors by which SQLite tells that its file is missing or damaged."""
+
 _TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE files (
@@ -33,6 +36,7 @@ CREATE INDEX units_file ON units (file);
 CREATE INDEX units_key ON units (key);
 CREATE INDEX units_address ON units (address);
 CREATE INDEX units_date ON units (date);
+CREATE INDEX units_counts ON units (kind, passages, length);
 CREATE TABLE tags (unit INTEGER NOT NULL, tag TEXT NOT NULL, folded TEXT NOT NULL);
 CREATE INDEX tags_unit ON tags (unit);
 CREATE INDEX tags_folded ON tags (folded);
@@ -178,18 +182,19 @@ class Catalog:
 
     # What searches ask.
 
+    def recount(self) -> None:
+        """Count anew what `totals` gives; for the end of a transaction, so that no search has to."""
+        units, entries, passages, length = self._db.execute(
+            "SELECT COUNT(*), SUM(kind = 'entry'), SUM(passages), SUM(length) FROM units"
+        ).fetchone()
+        for name, value in (("units", units), ("entries", entries), ("passages", passages), ("length", length)):
+            self.remember(name, int(value or 0))
+
     def totals(self) -> dict[str, int]:
-        """Count files, entries, documents, passages and the passages' words."""
-        row = self._db.execute("SELECT COUNT(*), SUM(kind = 'entry'), SUM(passages), SUM(length) FROM units").fetchone()
-        units, entries, passages, length = (int(value or 0) for value in row)
-        files = int(self._db.execute("SELECT COUNT(*) FROM files").fetchone()[0])
-        return {
-            "files": files,
-            "entries": entries,
-            "documents": units - entries,
-            "passages": passages,
-            "length": length,
-        }
+        """Give the numbers of entries, documents, passages and the passages' words."""
+        units, entries = self.fact("units"), self.fact("entries")
+        passages, length = self.fact("passages"), self.fact("length")
+        return {"entries": entries, "documents": units - entries, "passages": passages, "length": length}
 
     def scan(self, needle: str) -> set[int]:
         """Find the units whose folded text holds a folded needle."""

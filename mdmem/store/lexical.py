@@ -27,6 +27,9 @@ SCHEMA = 1
 POOL_MB = 128
 """Postings held in memory while writing, by Whoosh's own reckoning, before they go to a temporary file."""
 
+BROKEN = (OSError, ValueError, KeyError, EOFError, LookupError)
+"""The errors by which Whoosh tells that files are missing or changing under a reader."""
+
 ENOUGH = 50_000
 """Postings after which the remaining, more common terms only rank what rarer ones have found."""
 
@@ -65,14 +68,6 @@ def version() -> str:
     return ".".join(map(str, whoosh.__version__))
 
 
-def broken() -> tuple[type[Exception], ...]:
-    """Name the errors by which Whoosh tells that files are missing or damaged."""
-    from whoosh.index import IndexError as IndexProblem
-    from whoosh.reading import ReaderClosed
-
-    return (IndexProblem, ReaderClosed, OSError, ValueError, KeyError, EOFError)
-
-
 @dataclass(frozen=True, slots=True)
 class Writer:
     """A commit in the making."""
@@ -95,9 +90,17 @@ class Lexical:
         from whoosh.filedb.filestore import FileStorage, RamStorage
 
         self._storage = RamStorage() if path is None else FileStorage(str(path), supports_mmap=False)
-        self._index: Index = self._storage.open_index() if path and self._storage.index_exists() else self._create()
+        self._index: Index = self._found() if path and self._storage.index_exists() else self._create()
         self._reader: IndexReader = self._index.reader()
         self._columns: dict[int, tuple[Numbers, Numbers]] = {}
+
+    def _found(self) -> Index:
+        from whoosh.index import IndexError as IndexProblem
+
+        try:
+            return self._storage.open_index()
+        except IndexProblem as error:
+            raise LookupError(str(error)) from error
 
     def _create(self) -> Index:
         from whoosh import columns, fields

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
@@ -57,6 +57,10 @@ _HEADING = re.compile(r"(#{1,6})(?:[ \t]|\Z)")
 _INDENT = re.compile(r"\A(?:\t| {1,2})")
 
 
+def _label(time: str, twin: int) -> str:
+    return time if twin == 1 else f"{time}.{twin}"
+
+
 @dataclass(frozen=True, slots=True)
 class LogEntry:
     """One entry: what it says and where it stands, as offsets into the source and 1-based inclusive lines.
@@ -78,7 +82,7 @@ class LogEntry:
     @property
     def label(self) -> str:
         """What follows `#` in an address: `14:30`, `14:30:05`, `14:30.2`."""
-        return self.time if self.twin == 1 else f"{self.time}.{self.twin}"
+        return _label(self.time, self.twin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +140,16 @@ def line_ending(source: str) -> str:
 # Reading
 
 
-def parse(source: str) -> Log:
-    """Read a daily log. Takes any str, in linear time."""
+def parse(source: str, *, only: Container[str] | None = None) -> Log:
+    """Read a daily log. Takes any str, in linear time. With `only`, entries of other labels are passed over."""
     entries: list[LogEntry] = []
     passages: list[Passage] = []
     seen: Counter[str] = Counter()
     for head, lines in _blocks(source):
         if head:
             seen[head.time] += 1
-            entries.append(_entry(source, head, lines, seen[head.time]))
+            if only is None or _label(head.time, seen[head.time]) in only:
+                entries.append(_entry(source, head, lines, seen[head.time]))
         elif lines:
             passages.append(Passage(lines[0].start, lines[-1].end, lines[0].number, lines[-1].number))
     return Log(tuple(entries), tuple(passages))

@@ -40,8 +40,11 @@ def _pieces(token: analyze.Token) -> list[tuple[int, int, tuple[str, ...]]]:
     """Part a CJK run into its bigrams and characters, for a part of it may match; any other token is one piece."""
     if token.end - token.start != len(token.parts):
         return [(token.start, token.end, (*token.whole, *token.parts))]
-    pairs = [(token.start + n, token.start + n + 2, (term,)) for n, term in enumerate(token.whole)]
-    return pairs + [(token.start + n, token.start + n + 1, (term,)) for n, term in enumerate(token.parts)]
+    return [
+        (token.start + n, token.start + n + size, (term,))
+        for size, terms in ((2, token.whole), (1, token.parts))
+        for n, term in enumerate(terms)
+    ]
 
 
 def _needles(text: str, needles: Iterable[str]) -> list[tuple[int, int, float]]:

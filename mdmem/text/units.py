@@ -7,7 +7,7 @@ log is a document of its own, and a file that does not parse is one plain docume
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from posixpath import basename
@@ -71,21 +71,21 @@ def is_log(path: str) -> bool:
     return entries.log_date(basename(path)) is not None
 
 
-def read(path: str, data: bytes) -> Reading:
-    """Read a file's units; `path` is relative to the vault."""
+def read(path: str, data: bytes, *, only: Container[str] | None = None) -> Reading:
+    """Read a file's units; `path` is relative to the vault. Of a log, `only` the entries with these labels."""
     decoded = markdown.decode(data)
     problems = [(decoded.line, decoded.problem)] if decoded.problem else []
     day = entries.log_date(basename(path))
     if day is not None:
-        return Reading(tuple(_log(path, decoded.text, day)), tuple(problems))
+        return Reading(tuple(_log(path, decoded.text, day, only)), tuple(problems))
     unit, found = _document(path, decoded.text)
     return Reading((unit,), (*problems, *found))
 
 
-def _log(path: str, source: str, day: date) -> Iterator[Unit]:
+def _log(path: str, source: str, day: date, only: Container[str] | None) -> Iterator[Unit]:
     """Yield the entries of a log, and what is in none of them as one document."""
     stem = stem_of(path)
-    log = entries.parse(source)
+    log = entries.parse(source, only=only)
     rest = _rest(stem, source, log, day)
     if rest:
         yield rest

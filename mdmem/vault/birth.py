@@ -12,7 +12,8 @@ from pathlib import Path
 from mdmem import config, fsio
 from mdmem.errors import Busy, NoVault, StorageFailed
 from mdmem.store.repo import Repo
-from mdmem.vault.commits import Commits, message
+from mdmem.vault import messages
+from mdmem.vault.commits import Commits
 from mdmem.vault.place import Place
 
 ATTRIBUTES = ("memory/daily/*.md merge=union", ".mdmem/*.tsv merge=union")
@@ -21,6 +22,8 @@ ATTRIBUTES = ("memory/daily/*.md merge=union", ".mdmem/*.tsv merge=union")
 SETTINGS = """\
 # Settings of this vault; `mdmem config list` explains them all.
 """
+
+MEMORY = "# Memory\n"
 
 HOOKS = ("post-merge", "post-checkout", "post-rewrite", "pre-commit")
 
@@ -35,26 +38,27 @@ def prepare(path: Path) -> Path:
     try:
         Repo.discover(root)
     except NoVault:
-        if any((folder / ".git").exists() for folder in (root, *root.parents)):
+        above = (root, *root.parents)
+        if any((folder / ".git").exists() or _is_bare(folder) for folder in above):
             raise
         Repo.create(root)
     return root
 
 
+def _is_bare(folder: Path) -> bool:
+    """Tell whether a folder is itself a repository, without files of its own to work on."""
+    return (folder / "HEAD").is_file() and (folder / "objects").is_dir() and (folder / "refs").is_dir()
+
+
 def complete(place: Place, commits: Commits) -> list[str]:
-    """Write what a vault needs and lacks, and commit it; give what the user should know."""
-    notices = []
-    made = [
-        path
-        for path, text in ((config.MARKER, SETTINGS), ("memory/MEMORY.md", "# Memory\n"))
-        if _write_new(place, path, text)
-    ]
-    if (place.root / "MEMORY.md").is_file() and "memory/MEMORY.md" in made:
-        fsio.unlink("memory/MEMORY.md", root=place.root)
-        made.remove("memory/MEMORY.md")
+    """Write what a vault needs and lacks, and commit it; give what the user should know. Under the write lock."""
+    files = {config.MARKER: SETTINGS}
+    if not (place.root / "MEMORY.md").is_file():
+        files["memory/MEMORY.md"] = MEMORY
+    made = [path for path, text in files.items() if _write_new(place, path, text)]
     made += _write_attributes(place)
-    code = sorted({path.partition("/")[0] for path in _tracked_elsewhere(place)})
-    if code:
+    notices = []
+    if _tracked_elsewhere(place):
         notices.append("this repository holds other things too: switching branches hides or changes notes with them")
     if made:
         notices += _commit(place, commits, made)
@@ -62,22 +66,27 @@ def complete(place: Place, commits: Commits) -> list[str]:
 
 
 def _write_new(place: Place, path: str, text: str) -> bool:
-    if fsio.look(path, root=place.root) is not None:
-        return False
-    fsio.replace(path, text.encode(), root=place.root, base=None, tmp=place.state / "tmp")
-    return True
+    """Write a file that is missing; tell whether it is, as written here, still to be committed."""
+    there = place.read(path) if fsio.look(path, root=place.root) is not None else None
+    if there is None:
+        fsio.replace(path, text.encode(), root=place.root, base=None, tmp=place.state / "tmp")
+        return True
+    # An earlier run may have been cut short between writing and committing.
+    return there.data == text.encode() and not place.repo.tree("HEAD", path)
 
 
 def _write_attributes(place: Place) -> list[str]:
     path = ".gitattributes"
     base = place.read(path)
-    lines = base.data.decode("utf-8", "surrogateescape").split("\n") if base else []
+    old = base.data if base else b""
+    lines = [line.removesuffix("\r") for line in old.decode("utf-8", "surrogateescape").split("\n")]
     missing = [line for line in ATTRIBUTES if line not in lines]
     if not missing:
-        return []
-    old = base.data if base else b""
-    joint = b"\n" if old and not old.endswith(b"\n") else b""
-    data = old + joint + "".join(line + "\n" for line in missing).encode()
+        ours = [*ATTRIBUTES, ""] == lines
+        return [path] if ours and not place.repo.tree("HEAD", path) else []
+    ending = "\r\n" if b"\r\n" in old else "\n"
+    joint = ending.encode() if old and not old.endswith(b"\n") else b""
+    data = old + joint + "".join(line + ending for line in missing).encode()
     fsio.replace(path, data, root=place.root, base=base, tmp=place.state / "tmp")
     return [path]
 
@@ -91,12 +100,11 @@ def _tracked_elsewhere(place: Place) -> list[str]:
 
 
 def _commit(place: Place, commits: Commits, made: list[str]) -> list[str]:
+    said = messages.message("Begin the vault", "\n".join(f"- {path}" for path in made), op="init")
     try:
         with commits.lock.hold(place.settings.whole("lock.timeout_ms")):
             contents = {path: snapshot.data for path in made if (snapshot := place.read(path))}
-            done = place.repo.commit(
-                contents, message("Begin the vault", "\n".join(f"- {p}" for p in made), op="init"), state=place.state
-            )
+            done = place.repo.commit(contents, said, state=place.state)
     except (Busy, StorageFailed) as error:
         return [f"the first commit is still to be made: {error.message}; `mdmem commit` makes it"]
     return [*done.notices, *(f"{path} is not committed: {reason}" for path, reason in done.left.items())]
@@ -111,8 +119,11 @@ def install_hooks(place: Place) -> list[str]:
     folder = place.repo.hooks_dir
     notices = []
     for name in HOOKS:
-        _put(place, folder / f"mdmem-{name}", (source / name).read_bytes())
-        notices += _call(place, folder, name)
+        try:
+            _put(place, folder / f"mdmem-{name}", (source / name).read_bytes())
+            notices += _call(place, folder, name)
+        except StorageFailed as error:
+            notices.append(f"the hook {name} is not installed: {error.message}")
     return notices
 
 
@@ -131,6 +142,8 @@ def _call(place: Place, folder: Path, name: str) -> list[str]:
     old = hook.read_bytes()
     if f"mdmem-{name}".encode() in old:
         return []
+    if not os.access(hook, os.X_OK):
+        return [f"{hook} is switched off, and stays so: let it run mdmem-{name} when you switch it on"]
     first, newline, rest = old.partition(b"\n")
     if not first.startswith(b"#!") or b"sh" not in first:
         return [f"{hook} is no shell script: let it run mdmem-{name} beside it"]

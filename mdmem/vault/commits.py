@@ -1,24 +1,25 @@
 """From the file to history: what was placed, and what people wrote by hand, as commits that say what and why.
 
-Owns the commit lock, the messages and what of a file is whose. It must never commit a line as the program's that a
-person wrote: hand edits met on the way become a commit of their own, first.
+Owns the commit lock and what of a file is whose. It must never commit a line as the program's that a person wrote:
+hand edits met on the way become a commit of their own, first.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import groupby
 
-from mdmem import config, fsio, indexer
-from mdmem.errors import Busy, MdmemError, StorageFailed
-from mdmem.model import Edit
-from mdmem.store.journal import Journal, Mark, Tracked
+from mdmem import fsio, indexer
+from mdmem.errors import MdmemError, Refused, StorageFailed
+from mdmem.store.journal import Journal, Mark, State, Tracked
 from mdmem.store.lock import Lock
-from mdmem.store.repo.commit import Committed
-from mdmem.text import changes, entries, units
-from mdmem.vault.place import Place
+from mdmem.store.repo import Committed
+from mdmem.text import entries, standing
+from mdmem.vault import daylog, messages, replacement
+from mdmem.vault.place import SETTINGS, Place
 
 ROUNDS = 50
 """How often whoever commits looks for more that was placed meanwhile."""
@@ -26,8 +27,20 @@ ROUNDS = 50
 STANDING = ("ignored by", "the filter", "in another repository", "behind the link", "git does not take")
 """Reasons that stay until the user changes something: such a path is not tried again by every command."""
 
-SETTINGS = (config.MARKER, ".gitattributes", ".mdmem/distilled.tsv", ".mdmem/rejected.tsv", ".mdmem/usage.tsv")
-"""Files of the vault besides memory that are committed with it."""
+CALM = 60.0
+"""Seconds after which an entry that is missing may have been taken out on purpose."""
+
+Content = bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What of a log's version belongs to whom: `content` with the entries of a group, `by_hand` without them."""
+
+    content: bytes
+    by_hand: bytes | None
+    there: tuple[Tracked, ...]
+    lost: tuple[Tracked, ...] = ()
 
 
 @dataclass(slots=True)
@@ -38,22 +51,33 @@ class Commits:
     journal: Journal
     notices: list[str]
     lock: Lock
+    _left: dict[str, str] = field(default_factory=dict)
 
-    def commit_placed(self) -> dict[str, str]:
-        """Commit all that was placed; give record id → commit. What cannot be now is said, and tried again later."""
+    def commit_placed(self, *, wait: bool = True, own: Collection[str] = ()) -> dict[str, str]:
+        """Commit all that was placed; give record id → commit. What cannot be now is said, and tried again later.
+
+        With `own` only what became of these records is worth saying. Without `wait` a busy lock is left at once.
+        """
         done: dict[str, str] = {}
+        self._left = {}
         try:
-            with self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
+            with self.lock.hold(self.place.settings.whole("lock.timeout_ms") if wait else 0):
                 for _ in range(ROUNDS):
-                    placed = [one for one in self.journal.scan(settled=False) if one.state == "placed"]
-                    fresh = self._commit_group(placed) if placed else {}
-                    if not fresh:
+                    group = self._next_group()
+                    if not group:
                         break
-                    done.update(fresh)
-                self.journal.compact()
-        except (Busy, StorageFailed) as error:
-            self.notices.append(f"kept and in its file, not yet in history: {error.message}")
+                    done |= self._commit_adds(group) if group[0].record.op == "add" else self._commit_change(group)
+                with suppress(StorageFailed):  # as good later
+                    self.journal.compact()
+        except MdmemError as error:
+            if any(not own or one.record.id in own for one in self.placed()):
+                self.notices.append(f"kept and in its file, not yet in history: {error.message}")
         return done
+
+    def placed(self) -> list[Tracked]:
+        """List what is in its file and not yet in history, in the order in which it came there."""
+        found = [one for one in self.journal.scan(settled=False) if one.state == "placed"]
+        return sorted(found, key=lambda one: one.order)
 
     def commit_by_hand(self, paths: Sequence[str] | None = None) -> list[str]:
         """Commit what people changed, in one commit; all memory files, or these. Raises Busy when git is."""
@@ -61,21 +85,38 @@ class Commits:
             wanted = self.changed(paths)
             if not wanted:
                 return []
-            before = self.place.repo.read_many("HEAD", list(wanted)) if self.place.repo.head() else {}
-            done = self._commit(wanted, _save_message(before, wanted))
+            if any(path.startswith("memory/") for path in wanted) and not (self.place.root / "memory").is_dir():
+                raise Refused("memory/ is gone", "bring it back, or commit its end with git itself")
+            before = self.place.repo.read_many("HEAD", list(wanted))
+            done = self._commit(wanted, messages.of_save(before, wanted))
+            self._release(wanted.keys() - done.left.keys())
         return [done.commit] if done.commit else []
 
-    def changed(self, paths: Sequence[str] | None = None) -> dict[str, bytes | None]:
+    def left(self, path: str) -> str | None:
+        """Tell why the last commit left a path out."""
+        return self._left.get(path)
+
+    def changed(self, paths: Sequence[str] | None = None) -> dict[str, Content]:
         """Give the memory files that differ from HEAD, with their bytes now (None: gone)."""
-        tree = self.place.repo.tree("HEAD")
-        found: dict[str, bytes | None] = {}
+        tree = self._tree(paths)
+        found: dict[str, Content] = {}
         for path in self._files(tree) if paths is None else paths:
-            snapshot = self._read(path)
-            data = snapshot.data if snapshot else None
-            leaf = tree.get(path)
-            if (leaf[1] if leaf else None) != (self.place.repo.blob_id(data) if data is not None else None):
+            try:
+                data = self._bytes(path)
+            except MdmemError as error:
+                self.notices.append(f"not committed: {error.message}")
+                continue
+            if self._blob(tree, path) != (self.place.repo.blob_id(data) if data is not None else None):
                 found[path] = data
         return found
+
+    def _tree(self, paths: Sequence[str] | None) -> dict[str, tuple[str, str]]:
+        one = paths[0] if paths and len(paths) == 1 else ""
+        return self.place.repo.tree("HEAD", one)
+
+    def _blob(self, tree: Mapping[str, tuple[str, str]], path: str) -> str | None:
+        leaf = tree.get(path)
+        return leaf[1] if leaf else None
 
     def _files(self, tree: Mapping[str, object]) -> list[str]:
         roots = self.place.settings.items("roots")
@@ -89,132 +130,178 @@ class Commits:
         present = {path for path in SETTINGS if path in tree or fsio.look(path, root=self.place.root)}
         return sorted(seen | tracked | present)
 
-    def _read(self, path: str) -> fsio.Snapshot | None:
-        try:
-            return self.place.read(path)
-        except MdmemError as error:
-            self.notices.append(f"not committed: {error.message}")
-            raise
+    def _bytes(self, path: str) -> Content:
+        snapshot = self.place.read(path)
+        return snapshot.data if snapshot else None
 
     # What was placed
 
-    def _commit_group(self, placed: list[Tracked]) -> dict[str, str]:
-        """Commit the first of what was placed: adds that follow each other together, another change on its own."""
-        placed.sort(key=lambda one: one.order)
-        key, group = next(groupby(placed, key=lambda one: (one.record.op, one.record.op != "add" and one.record.group)))
-        return self._commit_adds(list(group)) if key[0] == "add" else self._commit_change(list(group))
+    def _next_group(self) -> list[Tracked]:
+        """Give the first of what was placed: adds that follow each other together, another change on its own."""
+        free = [one for one in self.placed() if _path(one) not in self._left]
+        groups = groupby(free, key=lambda one: one.record.op == "add" or one.record.group or one.record.id)
+        return next((list(group) for _, group in groups), [])
 
-    def _commit_change(self, group: list[Tracked]) -> dict[str, str]:
-        contents = {}
-        for one in group:
-            snapshot = self.place.read(one.record.path or "")
-            contents[one.record.path or ""] = snapshot.data if snapshot else None
-        done = self._commit(contents, str(group[0].record.extra.get("message", group[0].record.op)))
-        return self._settle(group, done)
-
-    def _commit_adds(self, group: list[Tracked]) -> dict[str, str]:
-        paths = list(dict.fromkeys(one.path or "" for one in group))
-        heads = self.place.repo.read_many("HEAD", paths) if self.place.repo.head() else {}
-        contents: dict[str, bytes | None] = {}
-        by_hand: dict[str, bytes | None] = {}
-        ours: list[Tracked] = []
-        for path in paths:
-            snapshot = self.place.read(path)
-            here = [one for one in group if one.path == path]
-            if snapshot is None:
-                self._hold(here, "its log was removed")
-                continue
-            there, rest = _told_apart(here, snapshot.data, heads.get(path, b""))
-            self._hold([one for one in here if one not in there], "it is no longer in its log")
-            if rest != heads.get(path, b"") and not _is_heading(path, rest):
-                by_hand[path] = rest
-            contents[path] = snapshot.data
-            ours += there
+    def _commit_change(self, group: Sequence[Tracked]) -> dict[str, str]:
+        """Commit one change of whole files, after what people did to them before."""
+        paths = [_path(one) for one in group]
+        heads = self.place.repo.read_many("HEAD", paths)
+        contents: dict[str, Content] = {}
+        by_hand: dict[str, Content] = {}
+        said = str(group[0].record.extra.get("message", group[0].record.op))
+        for one, path in zip(group, paths, strict=True):
+            now, head = self._bytes(path), heads.get(path)
+            known = replacement.versions(one.record, now, head)
+            contents[path] = known.after if known else now
+            if known and known.before != head and known.after != head:
+                by_hand[path] = known.before
+            said = said if known else messages.with_later_edits(said)
         if by_hand:
-            self._commit(by_hand, _save_message(heads, by_hand))
-        done = self._commit(contents, _add_message(ours)) if contents else Committed(None, {})
+            self._commit(by_hand, messages.of_save(heads, by_hand))
+        return self._settle(group, self._commit(contents, said))
+
+    def _commit_adds(self, group: Sequence[Tracked]) -> dict[str, str]:
+        contents: dict[str, Content] = {}
+        by_hand: dict[str, Content] = {}
+        ours: list[Tracked] = []
+        paths = list(dict.fromkeys(map(_path, group)))
+        tree = self._tree(paths)
+        for path in paths:
+            here = [one for one in group if _path(one) == path]
+            try:
+                data = self._bytes(path)
+                share = self._share(path, data, here, self._blob(tree, path))
+            except MdmemError as error:
+                self._leave({path: error.message})
+                continue
+            ours += share.there
+            if share.there:
+                contents[path] = share.content
+                by_hand |= {path: share.by_hand} if share.by_hand is not None else {}
+            self._give_up(path, data, self._blob(tree, path), share)
+        if by_hand:
+            self._commit(by_hand, messages.of_save(self.place.repo.read_many("HEAD", list(by_hand)), by_hand))
+        done = (
+            self._commit(contents, messages.of_adds([one.record for one in ours])) if contents else Committed(None, {})
+        )
         return self._settle(ours, done)
 
-    def _hold(self, lost: list[Tracked], reason: str) -> None:
-        """Keep the text of what left its file before it was committed: somebody else saved over it."""
-        if lost:
-            self.journal.mark_all([Mark(state="held", ids=(one.record.id,), reason=reason) for one in lost])
-            self.notices.append(f"{len(lost)} uncommitted entries are held, not in the log: {reason}")
+    def _share(self, path: str, data: Content, group: list[Tracked], blob: str | None) -> Share:
+        """Part a version of a log into the entries of a group, those of later groups, and what a person wrote."""
+        if data is None:
+            return Share(b"", None, (), tuple(group))
+        rest = _without_tail(data, group)
+        if rest is not None and self._is_head(path, rest, blob):
+            return Share(data, None, tuple(group))
+        head = _text(self.place.repo.read("HEAD", path) or b"")
+        blocks = [one.block or "" for one in group]
+        ours = standing.without(_text(data), blocks, head)
+        foreign = self._foreign(path, group)
+        others = standing.without(ours.rest, foreign, head)
+        strange = [block for block, stood in zip(foreign, others.stood, strict=True) if stood]
+        content = standing.without(_text(data), strange, head).rest
+        by_hand = None if self._is_head(path, _data(others.rest), blob) else _data(others.rest)
+        there = tuple(one for one, stood in zip(group, ours.stood, strict=True) if stood)
+        lost = tuple(one for one, stood in zip(group, ours.stood, strict=True) if not stood)
+        return Share(_data(content), by_hand, there, lost)
 
-    def _settle(self, group: list[Tracked], done: Committed) -> dict[str, str]:
+    def _foreign(self, path: str, group: Sequence[Tracked]) -> list[str]:
+        """Give the entries that may stand in a log and are not of this group.
+
+        Asked after reading the log: whatever stands in it was in the journal before, if only as waiting.
+        """
+        ids = {one.record.id for one in group}
+        open_adds = [one for one in self.journal.scan(settled=False) if one.record.op == "add" and _path(one) == path]
+        strange = [one for one in open_adds if one.record.id not in ids]
+        blocks = [one.block for one in strange if one.state == "placed" and one.block]
+        return blocks + [form for one in strange if one.state == "waiting" for form in daylog.forms(one.record)]
+
+    def _is_head(self, path: str, rest: bytes, blob: str | None) -> bool:
+        """Tell whether HEAD has these bytes, but for a line ending that an entry behind them needed."""
+        if blob is None:
+            return rest.strip() in (b"", f"# {entries.log_date(path.rpartition('/')[2])}".encode())
+        versions = (rest, rest.removesuffix(b"\n"), rest.removesuffix(b"\r\n"))
+        return blob in map(self.place.repo.blob_id, versions)
+
+    def _give_up(self, path: str, data: Content, blob: str | None, share: Share) -> None:
+        """Decide about entries that left their log before they were committed: somebody saved over them."""
+        if not share.lost:
+            return
+        source = _text(data or b"")
+        corrected = [one for one in share.lost if standing.edited(source, one.block or "")]
+        missing = [one for one in share.lost if one not in corrected]
+        # git put its own version there, or the whole file was removed: nobody's editor had an older copy.
+        replaced = data is None or self.place.repo.blob_id(data) == blob
+        last = max((one.order for one in share.there), default=0)
+        stale = [one for one in missing if not replaced and one.order > last and _is_stale(one, share)]
+        held = [one for one in missing if one not in stale]
+        self._mark("committed", corrected, "corrected by hand")
+        self._mark("waiting", stale, "a stale copy was saved")
+        self._mark("held", held, "it is no longer in its log")
+        if stale:
+            self.notices.append(f"{len(stale)} entries are put back in {path}: an editor had saved an older copy")
+        if held:
+            self.notices.append(f"{len(held)} uncommitted entries are held, no longer in {path}")
+
+    def _mark(self, state: State, group: Sequence[Tracked], reason: str) -> None:
+        marks = [Mark(state=state, ids=(one.record.id,), reason=reason) for one in group]
+        if marks:
+            self.journal.mark_all(marks)
+
+    def _settle(self, group: Sequence[Tracked], done: Committed) -> dict[str, str]:
+        """Tell the journal which records are in history, and which never will be unless the user changes something."""
         head = done.commit or self.place.repo.head() or ""
-        marks, commits = [], {}
+        settled = [one for one in group if _path(one) not in done.left]
+        marks = [Mark(state="committed", ids=(one.record.id,), commit=head) for one in settled]
         for one in group:
-            reason = done.left.get(one.path or one.record.path or "")
-            if reason is None:
-                marks.append(Mark(state="committed", ids=(one.record.id,), commit=head))
-                commits[one.record.id] = head
-            elif reason.startswith(STANDING):
+            reason = done.left.get(_path(one), "")
+            if reason.startswith(STANDING):
                 marks.append(Mark(state="held", ids=(one.record.id,), reason=reason))
         if marks:
             self.journal.mark_all(marks)
-        return commits
+        return {one.record.id: head for one in settled}
 
-    def _commit(self, contents: Mapping[str, bytes | None], message: str) -> Committed:
-        done = self.place.repo.commit(contents, message, state=self.place.state)
+    def _release(self, paths: set[str]) -> None:
+        """Let go of what was held because its file could not be committed, now that it was."""
+        for one in self.journal.scan(settled=False):
+            if one.state == "held" and _path(one) in paths and (one.reason or "").startswith(STANDING):
+                self.journal.mark("committed", [one.record.id], commit=self.place.repo.head())
+
+    def _commit(self, contents: Mapping[str, Content], said: str) -> Committed:
+        done = self.place.repo.commit(contents, said, state=self.place.state)
         self.notices += done.notices
-        for path, reason in done.left.items():
-            self.notices.append(f"{path} is not committed: {reason}")
+        self._leave(done.left)
         return done
 
+    def _leave(self, left: Mapping[str, str]) -> None:
+        for path, reason in left.items():
+            if self._left.get(path) != reason:
+                self.notices.append(f"{path} is not committed: {reason}")
+        self._left |= left
 
-def _told_apart(group: list[Tracked], data: bytes, head: bytes) -> tuple[list[Tracked], bytes]:
-    """Part a log into the placed records that still stand in it, and the bytes without those not yet in HEAD."""
-    there: list[Tracked] = []
-    spent: dict[bytes, int] = {}
-    rest = data
+
+def _path(one: Tracked) -> str:
+    return one.path or one.record.path or ""
+
+
+def _is_stale(one: Tracked, share: Share) -> bool:
+    """Tell an older copy that was saved from an entry that was taken out on purpose."""
+    return share.by_hand is not None or time.time() - one.order / 1e9 < CALM
+
+
+def _without_tail(data: bytes, group: Sequence[Tracked]) -> bytes | None:
+    """Take the entries off a log that ends in just these; None when it does not."""
     for one in reversed(group):
-        block = (one.block or "").encode("utf-8", "surrogateescape")
-        if data.count(block) <= spent.get(block, 0):
-            continue
-        there.append(one)
-        spent[block] = spent.get(block, 0) + 1
-        if data.count(block) - spent[block] >= head.count(block):
-            at = rest.rfind(block)
-            rest = rest[:at] + rest[at + len(block) :]
-    return there[::-1], rest
+        block = _data(one.block or "")
+        if not block or not data.endswith(block):
+            return None
+        data = data[: len(data) - len(block)]
+    return data
 
 
-def _is_heading(path: str, rest: bytes) -> bool:
-    """Tell whether all that is left of a new log is what the program writes above its first entry."""
-    day = entries.log_date(path.rpartition("/")[2])
-    return rest.strip() == f"# {day}".encode()
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
 
 
-# Messages
-
-
-def message(subject: str, body: str, *, op: str, source: str | None = None) -> str:
-    """Write a commit message: what, details and reason, and the trailers that history is read by."""
-    trailers = f"Mdmem-Op: {op}\n" + (f"Mdmem-Source: {' '.join(source.split())}\n" if source else "")
-    return "\n\n".join(part for part in (subject, body.strip(), trailers) if part)
-
-
-def _add_message(group: list[Tracked]) -> str:
-    sources = list(dict.fromkeys(one.record.source for one in group if one.record.source))
-    lines = [f"- {units.stem_of(one.path or '')}: {changes.headline(one.record.text or '')}" for one in group]
-    first = changes.headline(group[0].record.text or "") if group else ""
-    subject = f"Add: {first}" if len(group) == 1 else f"Add {len(group)} entries"
-    return message(subject, "\n".join(lines), op="add", source=", ".join(sources))
-
-
-def _save_message(before: Mapping[str, bytes], after: Mapping[str, bytes | None]) -> str:
-    edits = [edit for path, data in after.items() for edit in changes.compare(path, before.get(path), data)]
-    names = list(after)
-    what = units.stem_of(names[0]) if len(names) == 1 else f"{len(names)} files"
-    return message(f"Save {what} as edited by hand", "\n".join(map(_told, edits[:50])), op="save")
-
-
-def _told(edit: Edit) -> str:
-    text = edit.after if edit.after is not None else edit.before or ""
-    return f"- {edit.kind} {edit.address}: {changes.headline(text)}"
-
-
-def digest(data: bytes | None) -> str | None:
-    """Give the SHA-256 of a file's bytes, None for no file."""
-    return hashlib.sha256(data).hexdigest() if data is not None else None
+def _data(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

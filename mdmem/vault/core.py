@@ -9,8 +9,9 @@ from __future__ import annotations
 import builtins
 import hashlib
 import json
+import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -19,21 +20,20 @@ from pathlib import Path
 from typing import Any
 
 from mdmem import config, fsio
-from mdmem.errors import BadInput, Busy, MdmemError, NotFound, Refused, StorageFailed
+from mdmem.errors import MdmemError, NotFound, StorageFailed
 from mdmem.model import Added, Answer, Change, Edit, Entry, NewEntry, Query, Reindexed, Status
-from mdmem.store.catalog import Filter
-from mdmem.store.journal import Journal, Record
+from mdmem.store.journal import Journal, Tracked
 from mdmem.store.lock import Lock
-from mdmem.text import changes, entries, fields, markdown, units
+from mdmem.text import units
 from mdmem.text.units import Unit
-from mdmem.vault import birth, history, reading
-from mdmem.vault.commits import Commits, digest, message
+from mdmem.vault import birth, history, intake, reading
+from mdmem.vault.amendment import Amendments
+from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import Delivery
-from mdmem.vault.index import Index
+from mdmem.vault.index import Index, Progress
 from mdmem.vault.index import within as vault_path
 from mdmem.vault.place import Place, check_guard, checked
-
-TRIES = 5
+from mdmem.vault.replacement import Replacements
 
 
 class Vault:
@@ -55,9 +55,10 @@ class Vault:
         root = birth.prepare(config.expand(path))
         vault = cls(Place.find(root, command="init"))
         vault._prepare_state()
-        notices = birth.complete(vault.place, vault._commits)
-        if hooks:
-            notices += birth.install_hooks(vault.place)
+        with vault._delivery.writing(vault._wait):
+            notices = birth.complete(vault.place, vault._commits)
+            if hooks:
+                notices += birth.install_hooks(vault.place)
         return vault, tuple(notices)
 
     @property
@@ -77,9 +78,13 @@ class Vault:
         return Journal(self.place.state / "journal")
 
     @cached_property
+    def _replacements(self) -> Replacements:
+        return Replacements(self.place, self._journal, self.notices)
+
+    @cached_property
     def _delivery(self) -> Delivery:
         lock = Lock(self.place.state / "locks" / "write.lock", command=self.place.command)
-        return Delivery(self.place, self._journal, self.notices, lock)
+        return Delivery(self.place, self._journal, self.notices, lock, self._replacements.settle)
 
     @cached_property
     def _commits(self) -> Commits:
@@ -87,10 +92,19 @@ class Vault:
         return Commits(self.place, self._journal, self.notices, lock)
 
     @cached_property
+    def _amendments(self) -> Amendments:
+        self._prepare_state()
+        return Amendments(self.place, self.notices, self._delivery, self._commits, self._replacements, self._find)
+
+    @cached_property
     def _index(self) -> Index:
         with suppress(StorageFailed):  # then the index tells that it is made in memory
             self._prepare_state()
         return Index(self.place, self.notices)
+
+    def show_progress(self, progress: Progress | None) -> None:
+        """Have `progress` called with (done, all) while the index is brought up to date."""
+        self._index.progress = progress
 
     def _prepare_state(self) -> None:
         """Make the state's folder. Raises StorageFailed."""
@@ -101,15 +115,20 @@ class Vault:
     def _catch_up(self) -> None:
         """Finish what earlier commands acknowledged, if nobody else is at it. Reads never wait for it."""
         try:
-            if self._journal.is_empty() or not self._journal.scan(settled=False):
+            if not self._waiting():
                 return
-            with self._delivery.lock.try_hold() as held:
+            with self._delivery.writing_if_free() as held:
                 if held:
                     self._delivery.deliver()
-            self._delivery.sync()
-            self._commits.commit_placed()
-        except (StorageFailed, Busy, Refused) as error:
+            self._commits.commit_placed(wait=False)
+        except MdmemError as error:
             self.notices.append(error.message)
+
+    def _waiting(self) -> builtins.list[Tracked]:
+        """List what is acknowledged and not yet in history."""
+        if self._journal.is_empty():
+            return []
+        return [one for one in self._journal.scan(settled=False) if one.state in ("waiting", "placed")]
 
     # Adding
 
@@ -130,57 +149,23 @@ class Vault:
 
     def add_batch(self, items: Iterable[NewEntry]) -> builtins.list[Added]:
         """Keep many entries with one sync and one commit; all of them, or none when one cannot be kept."""
-        group = hashlib.sha256(repr(self.place.now()).encode()).hexdigest()[:16]
-        records = [self._record(item, group) for item in items]
+        group = os.urandom(8).hex()
+        records = [intake.record(self.place, item, group) for item in items]
         if not records:
             return []
         for path in {record.path for record in records}:
             self._delivery.require_regular(path or "")
         self._prepare_state()
         self._journal.append(*records)
+        own = frozenset(record.id for record in records)
         try:
             with self._delivery.writing(self._wait):
-                self._delivery.deliver(own=frozenset(record.id for record in records))
-        except (Busy, StorageFailed) as error:
+                self._delivery.deliver(own)
+        except MdmemError as error:
             self.notices.append(f"kept, not yet in the log: {error.message}; nothing to repeat")
-        commits = self._commits.commit_placed()
-        return [self._added(record, commits) for record in records]
-
-    def _record(self, item: NewEntry, group: str) -> Record:
-        try:
-            text = entries.with_tags(entries.normalise(item.text), item.tags)
-            meta = tuple((key, value) for key, value in (("id", item.id), ("source", item.source)) if value)
-            entries.render("00:00", text, meta)
-        except ValueError as error:
-            raise BadInput(f"this cannot be kept: {error}", "nothing was kept") from error
-        at = config.local(self.settings, item.at) if item.at else self.place.now()
-        return Record(
-            op="add",
-            path=self.place.log_path(at.date()),
-            text=text,
-            meta=meta,
-            at=at.isoformat(timespec="seconds"),
-            source=item.source,
-            group=group,
-        )
-
-    def _added(self, record: Record, commits: dict[str, str]) -> Added:
-        placed = self._delivery.placed.get(record.id)
-        address = placed.address if placed else None
-        commit = commits.get(record.id) or (self._committed(record.id) if placed else None)
-        return Added(
-            address=address,
-            id=dict(record.meta).get("id") or address,
-            path=placed.path if placed else record.path,
-            lines=placed.lines if placed else None,
-            commit=commit,
-            pending=commit is None,
-            notices=tuple(self.notices),
-        )
-
-    def _committed(self, record: str) -> str | None:
-        """Look whether another process committed a record of ours along with its own."""
-        return next((one.commit for one in self._journal.scan() if one.record.id == record), None)
+        commits = self._commits.commit_placed(own=own)
+        commits |= intake.committed_by_others(self._journal, own - commits.keys())
+        return intake.added(records, self._delivery.placed, commits, self.notices)
 
     # Reading
 
@@ -243,7 +228,7 @@ class Vault:
     def attention(self) -> builtins.list[str]:
         """Say what waits for a person: hand edits not committed, entries held, files that do not parse."""
         lines = []
-        waiting = [one for one in self._journal.scan(settled=False) if one.state in ("waiting", "placed")]
+        waiting = self._waiting()
         if waiting:
             lines.append(f"{len(waiting)} changes wait to be delivered")
         edited = self._commits.changed()
@@ -260,144 +245,31 @@ class Vault:
         `was` is the text that the change began with: Refused when another stands there now.
         """
 
-        def change(source: str, unit: Unit) -> str:
-            if was is not None and unit.text != was:
-                raise Refused(f"{unit.address} was changed meanwhile", "nothing was changed: edit it again")
-            return _with_text(source, unit, text)
-
-        return self._change(address, change, op="edit", subject=f"Edit {{}}: {changes.headline(text)}", body="")
+        return self._amendments.edit(address, text, was=was)
 
     def set_field(self, address: str, key: str, value: str | None) -> Change:
         """Set or remove one key: of a document's front matter, of an entry's comment. All other bytes stay."""
 
-        def change(source: str, unit: Unit) -> str:
-            if unit.kind == "document":
-                return fields.set_field(source, key, value)
-            pairs = [(k, v) for k, v in unit.meta if k != key] + ([(key, value)] if value is not None else [])
-            return entries.replace(source, _log_entry(source, unit), meta=pairs)
-
-        what = f"Set {key} of {{}}" if value is not None else f"Remove {key} from {{}}"
-        return self._change(address, change, op="edit", subject=what, body=f"{key}: {value}" if value else "")
+        return self._amendments.set_field(address, key, value)
 
     def remove(self, address: str) -> Change:
         """Take an entry out of its log, or a document away. History keeps it."""
 
-        def change(source: str, unit: Unit) -> str | None:
-            return entries.remove(source, _log_entry(source, unit)) if unit.kind == "entry" else None
-
-        return self._change(address, change, op="rm", subject="Remove {}", body="")
-
-    def _change(
-        self, address: str, change: Callable[[str, Unit], str | None], *, op: str, subject: str, body: str
-    ) -> Change:
-        self._prepare_state()
-        with self._delivery.writing(self._wait):
-            self._delivery.deliver()
-            path, unit = self._find(address)
-            self._commit_before(path)
-            for _ in range(TRIES):
-                path, unit = self._find(address)
-                base = self._base(path)
-                decoded = markdown.decode(base.data)
-                if not decoded.editable:
-                    raise Refused(f"{path}: {decoded.problem}", "save it as UTF-8 first; nothing was changed")
-                fresh = change(decoded.text, unit)
-                wanted = fresh.encode("utf-8", "surrogateescape") if fresh is not None else None
-                said = message(
-                    subject.format(unit.address), body or f"- {unit.address}: {changes.headline(unit.text)}", op=op
-                )
-                if wanted == base.data:
-                    raise BadInput(f"{unit.address} is like that already", "nothing was changed")
-                record = self._replacement(op, path, base.data, wanted, said)
-                if self._replace(record, base, wanted):
-                    break
-            else:
-                raise Refused(f"{path} is being saved all the time", "nothing was changed: try again")
-        return self._finish([record])
-
-    def _base(self, path: str) -> fsio.Snapshot:
-        base = self.place.read(path)
-        if base is None:
-            raise NotFound(f"{path} is gone", "nothing was changed")
-        return base
-
-    def _replacement(
-        self, op: str, path: str, now: bytes | None, wanted: bytes | None, said: str, group: str = ""
-    ) -> Record:
-        return Record(
-            op=op, path=path, before=digest(now), after=digest(wanted), group=group or None, extra={"message": said}
-        )
-
-    def _replace(self, record: Record, base: fsio.Snapshot | None, wanted: bytes | None) -> bool:
-        """Journal a replacement and do it; False when somebody saved in between, and nothing was changed."""
-        path = record.path or ""
-        self._journal.append(record)
-        try:
-            if wanted is None:
-                fsio.unlink(path, root=self.root)
-            else:
-                fsio.replace(path, wanted, root=self.root, base=base, tmp=self.place.state / "tmp")
-        except MdmemError as error:
-            self._journal.mark("void", [record.id])
-            if isinstance(error, fsio.Displaced):
-                return False
-            raise
-        self._journal.mark("placed", [record.id], path=path)
-        return True
-
-    def _commit_before(self, *paths: str) -> None:
-        """Commit what is in these files before they are changed, so that each change is a commit of its own."""
-        self._commits.commit_placed()
-        try:
-            self._commits.commit_by_hand(paths)
-        except (Busy, StorageFailed) as error:
-            self.notices.append(f"hand edits are not yet in history: {error.message}")
-
-    def _finish(self, records: Sequence[Record]) -> Change:
-        """Commit placed replacements and give the change; without a commit when git cannot take it now."""
-        commits = self._commits.commit_placed()
-        commit = next((commits[record.id] for record in records if record.id in commits), None)
-        if commit:
-            return history.change(self.place, history.named(self.place, commit))
-        first = records[0]
-        said = str(first.extra["message"])
-        return Change("", self.place.now(), "person", "", first.op, None, said.partition("\n")[0], "", ())
+        return self._amendments.remove(address)
 
     # History
 
     def undo(self, rev: str | None = None) -> Change:
         """Take the last change back, or the one that is named, by a new commit.
 
-        What was undone already is skipped. Raises Refused when the same place was changed again since.
+        What was undone already is skipped. Raises Refused when the same place was changed again since, Busy when the
+        last change is not yet in history.
         """
-        self._prepare_state()
-        with self._delivery.writing(self._wait):
-            self._delivery.deliver()
-            self._commits.commit_placed()
-            info = history.named(self.place, rev) if rev else history.last(self.place)
-            self._commit_before(*(file.path for file in info.files))
-            steps = list(history.taken_back(self.place, info))
-            if not steps:
-                raise NotFound(f"{info.id[:8]} is taken back already", "`mdmem log` shows what happened")
-            said = (
-                message(f"Undo: {info.subject}", f"Takes back {info.id[:12]}.", op="undo").rstrip()
-                + f"\nMdmem-Undoes: {info.id}\n"
-            )
-            records = [self._replacement("undo", path, now, wanted, said, info.id) for path, now, wanted in steps]
-            for record, (path, now, wanted) in zip(records, steps, strict=True):
-                base = self.place.read(path)
-                if (base.data if base else None) != now or not self._replace(record, base, wanted):
-                    raise Refused(f"{path} was saved just now", "look at `mdmem log`, then undo again")
-        return self._finish(records)
+        return self._amendments.undo(rev)
 
     def commit(self) -> builtins.list[Change]:
         """Commit what was edited by hand. Raises Busy when git is in the middle of something."""
-        self._prepare_state()
-        with self._delivery.writing(self._wait):
-            self._delivery.deliver()
-            self._commits.commit_placed()
-            made = self._commits.commit_by_hand()
-        return [history.change(self.place, history.named(self.place, commit)) for commit in made]
+        return self._amendments.commit()
 
     def log(self, *, k: int | None = 20, path: str | None = None) -> builtins.list[Change]:
         """List changes newest first; of one file, or one entry, when `path` names it."""
@@ -424,22 +296,17 @@ class Vault:
 
     # The index
 
-    def reindex(
-        self, paths: Sequence[str] = (), *, full: bool = False, progress: Callable[[int, int], None] | None = None
-    ) -> Reindexed:
+    def reindex(self, paths: Sequence[str] = (), *, full: bool = False, progress: Progress | None = None) -> Reindexed:
         """Bring the index up to date, or build it anew. Raises Busy while another process does.
 
         An index knows what changed, so that `paths` need not say it: they must exist, and that is all.
         """
-        for path in paths:
-            if (
-                fsio.look(vault_path(path), root=self.root) is None
-                and fsio.look(vault_path(path) + ".md", root=self.root) is None
-            ):
+        for path in map(vault_path, paths):
+            if not any(fsio.look(name, root=self.root) for name in (path, path + ".md")):
                 raise NotFound(f"there is no {path} in the vault", "paths are those that `mdmem list` prints")
-        self._prepare_state()
         self._catch_up()
-        return self._index.refresh(full=full, progress=progress)
+        self._index.progress = progress or self._index.progress
+        return self._index.refresh(full=full)
 
     def status(self) -> Status:
         """Count what there is, and say where it is and how fresh the index is."""
@@ -448,7 +315,7 @@ class Vault:
             totals = stores.catalog.totals()
             stale = self._index.stale(stores)
             directory = self._index.directory
-        waiting = [one for one in self._journal.scan(settled=False) if one.state in ("waiting", "placed")]
+        waiting = self._waiting()
         return Status(
             vault=str(self.root),
             state_dir=str(self.place.state),
@@ -497,31 +364,9 @@ class Vault:
             raise NotFound(f"there is no number {number} here", "search or list first") from None
 
     def resolve_path(self, text: str) -> str:
-        """Give the vault-relative path that was typed for `--in`, with a leading slash. Raises NotFound."""
-        path = vault_path(text)
-        with self._index.open() as stores:
-            if stores.catalog.select(Filter(within=path)):
-                return "/" + path
-        raise NotFound(f"there is nothing in {text}", "`mdmem list` prints paths")
+        """Give the vault-relative path that was typed for `--in`, with a leading slash."""
+        return "/" + vault_path(text)
 
 
 def _numbers(terminal: str) -> str:
     return f"terminals/{hashlib.sha256(terminal.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.json"
-
-
-def _log_entry(source: str, unit: Unit) -> entries.LogEntry:
-    return next(entry for entry in entries.parse(source).entries if entry.start == unit.start)
-
-
-def _with_text(source: str, unit: Unit, text: str) -> str:
-    if markdown.readable(source[unit.start : unit.end]) != source[unit.start : unit.end].removeprefix("\ufeff"):
-        raise Refused(f"{unit.address} holds bytes that are no text", "mend them in an editor; nothing was changed")
-    try:
-        text = entries.normalise(text) if unit.kind == "entry" else text
-    except ValueError as error:
-        raise BadInput(f"this cannot be kept: {error}", "nothing was changed") from error
-    if unit.kind == "entry":
-        return entries.replace(source, _log_entry(source, unit), text=text)
-    ending = entries.line_ending(source)
-    mark = "\ufeff" if not unit.start and source.startswith("\ufeff") else ""
-    return source[: unit.start] + mark + text.replace("\r\n", "\n").replace("\n", ending)

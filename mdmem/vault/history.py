@@ -11,8 +11,9 @@ from mdmem import merge
 from mdmem.errors import NotFound, Refused
 from mdmem.model import Change, Edit
 from mdmem.store.repo.history import CommitInfo, FileChange
-from mdmem.text import changes, markdown
+from mdmem.text import changes, entries, markdown
 from mdmem.vault.place import Place
+from mdmem.vault.replacement import Step
 
 BY_PERSON = {"", "add", "edit", "rm", "undo", "save", "init"}
 """Operations that a person does or asks for; any other name is the program's own doing, such as `nightly`."""
@@ -23,7 +24,7 @@ DEEP = 500
 
 def log(place: Place, *, paths: Sequence[str] = (), k: int | None = None) -> list[Change]:
     """Read the changes of the vault, or of these paths, newest first."""
-    return [change(place, info) for info in place.repo.history(paths=paths, k=k)]
+    return [change(place, info) for info in place.repo.history(paths=paths or place.own(), k=k)]
 
 
 def change(place: Place, info: CommitInfo) -> Change:
@@ -38,7 +39,7 @@ def change(place: Place, info: CommitInfo) -> Change:
     return Change(
         commit=info.id,
         date=info.date,
-        actor=source or "person" if op in BY_PERSON else op,
+        actor=(source or "person") if op in BY_PERSON else op,
         author=info.author_name,
         op=op or "commit",
         source=source,
@@ -55,66 +56,96 @@ def _blobs(place: Place, files: Sequence[FileChange]) -> dict[str, bytes]:
 
 def diff(place: Place, old: str, new: str | None, now: dict[str, bytes | None]) -> list[Edit]:
     """Compare two commits, or a commit with the files as they are; `now` are the files that differ from HEAD."""
-    before = place.repo.tree(old)
-    if new is not None:
-        after = place.repo.tree(new)
-        paths = [path for path in sorted(before.keys() | after.keys()) if before.get(path) != after.get(path)]
-        newer = place.repo.read_many(new, [path for path in paths if path in after])
-    else:
-        head = place.repo.tree("HEAD")
-        moved = {path for path in before.keys() | head.keys() if before.get(path) != head.get(path)}
-        paths = sorted(moved | now.keys())
-        newer = {path: data for path, data in now.items() if data is not None}
-        newer |= place.repo.read_many("HEAD", [path for path in paths if path in head and path not in now])
+    before = _memory(place, old)
+    after = _memory(place, new or "HEAD")
+    moved = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+    paths = sorted(moved | now.keys())
+    newer = {path: data for path, data in now.items() if data is not None}
+    newer |= place.repo.read_many(new or "HEAD", [path for path in paths if path in after and path not in now])
     older = place.repo.read_many(old, [path for path in paths if path in before])
     return [edit for path in paths for edit in changes.compare(path, older.get(path), newer.get(path))]
 
 
+def _memory(place: Place, rev: str) -> dict[str, tuple[str, str]]:
+    """List the files of a commit that are the vault's own."""
+    own = place.own()
+    homes = tuple(f"{name}/" for name in own)
+    return {path: leaf for path, leaf in place.repo.tree(rev).items() if path in own or path.startswith(homes)}
+
+
 def last(place: Place) -> CommitInfo:
     """Find the newest change that was neither undone nor is itself an undoing. Raises NotFound."""
-    undone: set[str] = set()
-    for info in place.repo.history(k=DEEP):
-        target = info.trailers.get("Mdmem-Undoes")
-        if target:
-            undone.add(target)
-        if info.id in undone or target or len(info.parents) > 1 or info.trailers.get("Mdmem-Op") == "init":
-            continue
-        return info
+    for info, undone in _recent(place):
+        skipped = undone or "Mdmem-Undoes" in info.trailers or len(info.parents) > 1
+        if not skipped and info.trailers.get("Mdmem-Op") != "init":
+            return info
     raise NotFound("there is nothing to undo", "`mdmem log` shows what happened")
+
+
+def _recent(place: Place) -> Iterator[tuple[CommitInfo, bool]]:
+    """Yield changes newest first, and whether each was undone; an undoing that was itself undone does not count."""
+    undone: set[str] = set()
+    for info in place.repo.history(paths=place.own(), k=DEEP):
+        target = info.trailers.get("Mdmem-Undoes")
+        if target and info.id not in undone:
+            undone.add(target)
+        yield info, info.id in undone
 
 
 def named(place: Place, rev: str) -> CommitInfo:
     """Find the change that a revision names. Raises NotFound, BadInput."""
     commit = place.repo.resolve(rev)
-    info = next(place.repo.history(rev=commit, k=1), None)
+    info = next(place.repo.history(rev=commit, paths=place.own(), k=1), None)
     if info is None or info.id != commit:
         raise NotFound(f"{rev} did not touch this vault", "`mdmem log` shows what did")
-    if len(info.parents) > 1:
-        raise Refused(f"{rev} is a merge", "name one of the changes that it merged")
     return info
 
 
-def taken_back(place: Place, info: CommitInfo) -> Iterator[tuple[str, bytes | None, bytes | None]]:
-    """Yield (path, bytes now, bytes without the change) for each file of a change. Raises Refused."""
+def undoable(place: Place, rev: str) -> CommitInfo:
+    """Find the change that a revision names, to take it back. Raises NotFound, BadInput, Refused."""
+    info = named(place, rev)
+    if len(info.parents) > 1:
+        raise Refused(f"{rev} is a merge", "name one of the changes that it merged")
+    if info.trailers.get("Mdmem-Op") == "init":
+        raise Refused(f"{rev} is the beginning of the vault", "nothing was changed")
+    if any(undone for other, undone in _recent(place) if other.id == info.id):
+        raise NotFound(f"{info.id[:8]} is taken back already", "`mdmem log` shows what happened")
+    return info
+
+
+def taken_back(place: Place, info: CommitInfo) -> Iterator[Step]:
+    """Yield what takes a change back, for each file where something is left of it. Raises Refused."""
     blobs = _blobs(place, info.files)
     for file in info.files:
-        snapshot = place.read(file.path)
-        now = snapshot.data if snapshot else None
+        base = place.read(file.path)
+        now = base.data if base else None
         old, new = blobs.get(file.old or ""), blobs.get(file.new or "")
         wanted = _without(file.path, old, new, now)
         if wanted != now:
-            yield file.path, now, wanted
+            yield Step(file.path, base, wanted)
 
 
 def _without(path: str, old: bytes | None, new: bytes | None, now: bytes | None) -> bytes | None:
-    if now == new:
+    if now in (new, old):
         return old
-    if now == old:
-        return now
     if now is None:
         raise Refused(f"{path} is gone since that change", "nothing was changed; `mdmem log` shows when it went")
-    texts = [markdown.decode(data or b"").text for data in (old, new, now)]
-    merged = merge.revert(*texts)
+    if new is None:
+        raise Refused(f"{path} is there again since that change", "nothing was changed; `mdmem log` shows what it is")
+    if old is None:
+        old = _begun(path)
+    texts = [markdown.decode(data or b"") for data in (old, new, now)]
+    merged = merge.revert(*(text.text for text in texts)) if _is_plain(path, texts) else None
     if merged is None:
         raise Refused(f"{path} was changed again since, at the same place", "nothing was changed; edit it by hand")
-    return merged.encode("utf-8", "surrogateescape") if merged or old is not None else None
+    return merged.encode("utf-8", "surrogateescape")
+
+
+def _begun(path: str) -> bytes:
+    """Give what a new log begins with; it stays when the first entry goes and later ones do not."""
+    day = entries.log_date(path.rpartition("/")[2])
+    return f"# {day}\n\n".encode() if day else b""
+
+
+def _is_plain(path: str, texts: Sequence[markdown.Decoded]) -> bool:
+    return path.endswith((".md", ".tsv", ".toml", ".gitattributes")) and all(text.editable for text in texts)

@@ -54,6 +54,7 @@ class Index:
         self.state = place.state
         self.settings = place.settings
         self.notices = notices
+        self.progress: Progress | None = None
         self._lock = Lock(place.state / "locks" / "indexes.lock", command=place.command)
         self._wait = place.settings.whole("lock.timeout_ms")
 
@@ -79,21 +80,20 @@ class Index:
         """Give the stores, refreshed from the files, to read from in one consistent state."""
         stores = self._refreshed()
         try:
-            stores.catalog.snapshot()
             yield stores
         finally:
             stores.close()
 
-    def refresh(self, *, full: bool = False, progress: Progress | None = None) -> Reindexed:
+    def refresh(self, *, full: bool = False) -> Reindexed:
         """Bring the index up to date; `full` builds it anew beside the old one. Raises Busy, StorageFailed."""
         started = time.monotonic()
         with self._lock.hold(self._wait):
             generation, reason = generations.current(self.state, self.identity())
             if full or generation is None:
                 self._say(reason)
-                done = self._build(progress)
+                done = self._build()
             else:
-                done = self._update(generation, self._scan(), progress)
+                done = self._update(generation)
         return replace(done, took_ms=(time.monotonic() - started) * 1000)
 
     def sizes(self) -> Iterator[tuple[str, int]]:
@@ -113,73 +113,61 @@ class Index:
             return self._in_memory()
 
     def _served(self) -> Stores:
-        generation, reason = generations.current(self.state, self.identity())
-        found = self._scan()
-        if generation is not None:
-            stores = _open(generation)
-            if not indexer.stale(found, stores.catalog):
-                return stores
+        generation, _ = generations.current(self.state, self.identity())
+        stores = _to_read(generation)
+        if stores and not indexer.stale(self._scan(), stores.catalog):
+            return stores
+        if stores:
             stores.close()
         try:
             with self._lock.hold(self._wait):
                 generation, reason = generations.current(self.state, self.identity())
                 if generation is None:
                     self._say(reason)
-                    self._build(None)
+                    self._build()
                 else:
-                    self._update(generation, self._scan(), None)
-                return self._current()
+                    self._update(generation)
+                stores = _to_read(generations.named(self.state))
         except Busy:
             self.notices.append("another mdmem is updating the index; the newest changes may be missing")
-            return self._while_written()
+            stores = self._while_written()
+        return stores or self._in_memory()
 
-    def _current(self) -> Stores:
-        generation, reason = generations.current(self.state, self.identity())
-        if generation is None:
-            raise StorageFailed(reason or "the index is gone", "run `mdmem reindex --full`")
-        return _open(generation)
-
-    def _while_written(self) -> Stores:
+    def _while_written(self) -> Stores | None:
         """Read what a live writer is working on: its commits are atomic, only names may change under us."""
         for _ in range(TRIES):
-            generation = generations.named(self.state)
-            try:
-                stores = _open(generation) if generation else None
-            except lexicals.broken():
-                stores = None
-            if stores and stores.lexical.version == stores.catalog.fact("lexical"):
-                return stores
+            stores = _to_read(generations.named(self.state))
             if stores:
-                stores.close()
+                return stores
             time.sleep(0.05)
-        return self._in_memory()
+        return None
 
-    def _build(self, progress: Progress | None) -> Reindexed:
+    def _build(self) -> Reindexed:
         generation = generations.create(self.state)
         stores = _open(generation)
         try:
-            done = self._run(stores, self._scan(), progress)
+            done = self._run(stores)
         finally:
             stores.close()
         generations.seal(generation, self.identity())
         generations.swap(generation)
         return done
 
-    def _update(self, generation: Generation, found: indexer.Scan, progress: Progress | None) -> Reindexed:
+    def _update(self, generation: Generation) -> Reindexed:
         generations.mark_writing(generation)
         stores = _open(generation)
         try:
-            return self._run(stores, found, progress)
+            return self._run(stores)
         finally:
             stores.close()
             generations.seal(generation, self.identity())
 
-    def _run(self, stores: Stores, found: indexer.Scan, progress: Progress | None) -> Reindexed:
-        return indexer.update(found, stores.catalog, stores.lexical, self._sources(), progress)
+    def _run(self, stores: Stores) -> Reindexed:
+        return indexer.update(self._scan(), stores.catalog, stores.lexical, self._sources(), self.progress)
 
     def _in_memory(self) -> Stores:
         stores = Stores(Catalog(None), Lexical(None))
-        self._run(stores, self._scan(), None)
+        self._run(stores)
         return stores
 
     def _scan(self) -> indexer.Scan:
@@ -207,6 +195,21 @@ class Index:
 
 def _open(generation: Generation) -> Stores:
     return Stores(Catalog(generation.catalog), Lexical(generation.lexical))
+
+
+def _to_read(generation: Generation | None) -> Stores | None:
+    """Open a generation in one consistent state; None when a writer is between its two commits, or took it away."""
+    if generation is None or not generation.catalog.exists():
+        return None
+    try:
+        stores = _open(generation)
+    except (*lexicals.BROKEN, *catalogs.BROKEN):
+        return None
+    stores.catalog.snapshot()
+    if stores.lexical.version == stores.catalog.fact("lexical"):
+        return stores
+    stores.close()
+    return None
 
 
 class KeywordLeg:

@@ -19,6 +19,9 @@ from mdmem.store.repo import Repo
 from mdmem.text import markdown, units
 from mdmem.text.units import Unit
 
+SETTINGS = (config.MARKER, ".gitattributes", ".mdmem/distilled.tsv", ".mdmem/rejected.tsv", ".mdmem/usage.tsv")
+"""Files of the vault besides memory that are committed with it."""
+
 GUARD = re.compile(r"(?P<address>.*)@(?P<hash>[0-9a-f]{6})\Z", re.DOTALL)
 
 
@@ -57,6 +60,10 @@ class Place:
         if fsio.look(daily, root=self.root) is None and fsio.look(flat, root=self.root) is not None:
             return flat
         return daily
+
+    def own(self) -> list[str]:
+        """List the folders and files that are the vault's, in whatever else its repository holds."""
+        return ["memory", *self.settings.items("roots"), "MEMORY.md", *SETTINGS]
 
     def read(self, path: str) -> fsio.Snapshot | None:
         """Read a file of the vault; None when it is not there."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mdmem import retrieve
 from mdmem.errors import MdmemError, Missing
@@ -26,25 +26,39 @@ DEADLINE = 1.5
 
 @dataclass(slots=True)
 class Files:
-    """Files read and parsed once each, for the length of one command."""
+    """Files read once each, for the length of one command, and the units that are wanted of them."""
 
     place: Place
-    _read: dict[str, tuple[Unit, ...]] = field(default_factory=dict)
+    wanted: Iterable[Found] = ()
+    _units: dict[str, tuple[Unit, ...]] = field(default_factory=dict)
+    _labels: dict[str, set[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for found in self.wanted:
+            self._labels.setdefault(found.path, set()).add(found.address.partition("#")[2])
 
     def units(self, path: str) -> tuple[Unit, ...]:
-        """Give the units of a file; none when it cannot be read."""
-        if path not in self._read:
-            try:
-                snapshot = self.place.read(path)
-            except MdmemError:
-                snapshot = None
-            self._read[path] = units.read(path, snapshot.data).units if snapshot else ()
-        return self._read[path]
+        """Give the units of a file, of a log with wanted entries those alone; none when it cannot be read."""
+        if path not in self._units:
+            self._units[path] = self._cut(path, self._labels.get(path))
+        return self._units[path]
+
+    def _cut(self, path: str, labels: set[str] | None) -> tuple[Unit, ...]:
+        try:
+            snapshot = self.place.read(path)
+        except MdmemError:
+            return ()
+        return units.read(path, snapshot.data, only=labels).units if snapshot else ()
 
     def unit(self, found: Found) -> Unit | None:
-        """Cut a unit that an index found; the address counts before the id."""
-        listed = [unit for unit in self.units(found.path) if unit.id == found.key]
-        return next((unit for unit in listed if unit.address == found.address), listed[0] if listed else None)
+        """Cut a unit that an index found, wherever its file has it now; the address counts before the id."""
+        unit = _same(self.units(found.path), found)
+        return unit or _same(self._cut(found.path, None), found)
+
+
+def _same(listed: Iterable[Unit], found: Found) -> Unit | None:
+    same = [unit for unit in listed if unit.id == found.key]
+    return next((unit for unit in same if unit.address == found.address), same[0] if same else None)
 
 
 def find(place: Place, index: Index, address: str) -> tuple[str, Unit, str | None]:
@@ -82,21 +96,22 @@ def bounds(query: Query) -> Filter:
     return Filter(
         since=query.since.timestamp() if query.since else None,
         until=query.until.timestamp() if query.until else None,
-        tags=tuple(analyze.fold(tag.lstrip("#")) for tag in query.tags),
+        tags=tuple(analyze.fold(markdown.readable(tag).lstrip("#")) for tag in query.tags),
         within=within(query.within) if query.within else None,
     )
 
 
 def listed(place: Place, stores: Stores, wanted: Filter, *, limit: int | None, offset: int) -> list[Entry]:
     """List entries and documents, newest first."""
-    files = Files(place)
     found = stores.catalog.newest(wanted, limit=limit, offset=offset)
+    files = Files(place, found)
     return [place.entry(one.path, unit) for one in found if (unit := files.unit(one))]
 
 
 def search(place: Place, index: Index, query: Query) -> Answer:
     """Answer a query from the keyword index. Raises Missing for a mode that is not there."""
     started = time.monotonic()
+    query = replace(query, text=markdown.readable(query.text))
     if query.mode == "semantic":
         raise Missing("semantic search needs a model, and none is prepared", "use --mode keyword")
     with index.open() as stores:
@@ -110,14 +125,33 @@ def search(place: Place, index: Index, query: Query) -> Answer:
         )
         shown = ranking.order[skip : skip + query.k]
         hits = tuple(_hits(place, stores, shown, ranking, skip + 1))
+    skipped = () if query.mode == "keyword" else ("semantic leg skipped: no model is prepared",)
     return Answer(
         query=query.text,
         mode="keyword",
-        hits=hits,
+        hits=hits if query.max_chars is None else tuple(bounded(hits, query.max_chars)),
         total=ranking.total,
         took_ms=round((time.monotonic() - started) * 1000, 1),
-        notices=ranking.notices,
+        notices=(*skipped, *ranking.notices),
     )
+
+
+def bounded(hits: Iterable[Hit], limit: int) -> Iterable[Hit]:
+    """Yield as many hits as have texts of `limit` characters together; the last text may be cut."""
+    for hit in hits:
+        if limit <= 0:
+            return
+        yield hit if len(hit.text) <= limit else _cut(hit, limit)
+        limit -= len(hit.text)
+
+
+def _cut(hit: Hit, limit: int) -> Hit:
+    marks = tuple((start, min(end, limit - 1)) for start, end in hit.marks if start < limit - 1)
+    return replace(hit, text=_shortened(hit.text, limit), snippet=_shortened(hit.snippet, limit), marks=marks)
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def _ranked(query: Query, leg: KeywordLeg, stores: Stores, limits: Filter, started: float) -> retrieve.Ranking:
@@ -141,8 +175,8 @@ def _everything(stores: Stores, limits: Filter, upto: int) -> retrieve.Ranking:
 def _hits(
     place: Place, stores: Stores, shown: Sequence[retrieve.Ranked], ranking: retrieve.Ranking, first: int
 ) -> Iterable[Hit]:
-    files = Files(place)
     found = stores.catalog.locate([hit.unit for hit in shown])
+    files = Files(place, found.values())
     wanted = snippet.Wanted(ranking.terms, ranking.needles, lexical.stem)
     for number, hit in enumerate(shown, first):
         unit = files.unit(found[hit.unit]) if hit.unit in found else None

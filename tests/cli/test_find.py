@@ -5,19 +5,19 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_render import MOVIES, answer, hit
+from test_render import MOVIES, hit
 
-from mdmem.cli.find import bounded
+from mdmem.vault.reading import bounded
 
 
 def texts(limit, *lengths):
     hits = [hit(MOVIES, text="x" * length, snippet="x" * min(length, 20)) for length in lengths]
-    return [each.text for each in bounded(answer(*hits), limit).hits]
+    return [each.text for each in bounded(hits, limit)]
 
 
 @pytest.mark.parametrize(
     ("limit", "kept"),
-    [(None, [10, 5, 8]), (23, [10, 5, 8]), (22, [10, 5, 7]), (15, [10, 5]), (16, [10, 5, 1]), (4, [4]), (1, [1])],
+    [(23, [10, 5, 8]), (22, [10, 5, 7]), (15, [10, 5]), (16, [10, 5, 1]), (4, [4]), (1, [1])],
 )
 def test_hits_are_kept_whole_until_the_last_one(limit, kept):
     shown = texts(limit, 10, 5, 8)
@@ -35,5 +35,5 @@ def test_the_texts_never_exceed_the_budget(lengths, limit):
 
 def test_a_cut_snippet_keeps_its_marks_inside():
     long = replace(hit(MOVIES), text="word " * 9, snippet="word " * 4, marks=((0, 4), (5, 9), (15, 19)))
-    (shown,) = bounded(answer(long), 8).hits
+    (shown,) = bounded([long], 8)
     assert (shown.text, shown.snippet, shown.marks) == ("word wo…", "word wo…", ((0, 4), (5, 7)))

@@ -1,0 +1,98 @@
+"""Which entries of a log are known ones: found again by what they say, however the file around them changed.
+
+Pure. Two entries are the same when clock, text and comment are: line endings, bullets and offsets do not count. It
+must never take a part of an entry for the whole of another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from mdmem.text import entries
+from mdmem.text.entries import LogEntry
+from mdmem.text.items import CLOCK, Pairs
+
+Key = tuple[str, str, Pairs]
+"""Clock, text and comment of an entry."""
+
+SIMILAR = 0.6
+"""How much of an entry is still the same after somebody corrected it."""
+
+_CLOCKS = re.compile(rf"^\ufeff?(?:[-*] (?:\[[ xX]\] )?|#{{1,6}} )?(?:\*\*)?({CLOCK})", re.MULTILINE)
+
+
+def key(entry: LogEntry) -> Key:
+    """Give what makes an entry the same as another."""
+    return entry.time, entry.text, entry.meta
+
+
+def key_of(block: str) -> Key | None:
+    """Give the key of a rendered entry, None for a text that is none."""
+    found = entries.parse(block).entries
+    return key(found[0]) if found else None
+
+
+def clocks(source: str) -> Counter[str]:
+    """Count the times of day that lines begin with: all those of entries, perhaps more. Parses nothing."""
+    found = Counter(_CLOCKS.findall(source))
+    for clock in [clock for clock in found if "：" in clock]:
+        found[clock.replace("：", ":")] += found.pop(clock)
+    return found
+
+
+def count(source: str) -> Counter[Key]:
+    """Count the entries of a log by key."""
+    return Counter(map(key, entries.parse(source).entries))
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A log without some entries, and of each of those whether it stood there."""
+
+    rest: str
+    stood: tuple[bool, ...]
+
+
+def without(source: str, blocks: Sequence[str], base: str = "") -> Apart:
+    """Take rendered entries out of a log, of equal ones the last, as long as `base` holds them no more often.
+
+    An entry that `base` holds too stays, and counts as standing there.
+    """
+    kept = count(base) if base else Counter()
+    places: dict[Key, list[LogEntry]] = {}
+    for entry in entries.parse(source).entries:
+        places.setdefault(key(entry), []).append(entry)
+    spare = {one: len(there) - kept[one] for one, there in places.items()}
+    stood, gone = [False] * len(blocks), []
+    for number in range(len(blocks) - 1, -1, -1):
+        wanted = key_of(blocks[number])
+        if wanted is None or not places.get(wanted):
+            continue
+        entry = places[wanted].pop()
+        stood[number] = True
+        spare[wanted] -= 1
+        if spare[wanted] >= 0:
+            gone.append(entry)
+    return Apart(_cut(source, gone), tuple(stood))
+
+
+def _cut(source: str, gone: Iterable[LogEntry]) -> str:
+    for entry in sorted(gone, key=lambda one: one.start, reverse=True):
+        source = source[: entry.start] + source[entry.end :]
+    return source
+
+
+def edited(source: str, block: str) -> bool:
+    """Tell whether the log holds an entry of the same minute or id that may be this one, corrected."""
+    wanted = key_of(block)
+    return wanted is not None and any(_alike(key(entry), wanted) for entry in entries.parse(source).entries)
+
+
+def _alike(one: Key, other: Key) -> bool:
+    same_id = dict(one[2]).get("id") == dict(other[2]).get("id", "")
+    close = SequenceMatcher(None, one[1][:2000], other[1][:2000]).ratio() >= SIMILAR
+    return same_id or (one[0][:5] == other[0][:5] and close)

@@ -1,0 +1,72 @@
+"""What commits say: a subject that names the change, one line per entry, and the trailers history is read by.
+
+Owns the form of messages. No text of a user's may reach the trailers, or begin a line of its own in a body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mdmem.store.journal import Record
+from mdmem.text import changes, units
+
+LISTED = 100
+"""Entries that a message names one by one."""
+
+NAMED = 5
+"""Sources that a trailer names."""
+
+
+def message(subject: str, body: str, *, op: str, source: str = "", undoes: str = "") -> str:
+    """Write a message: what, details and reason, and the trailers."""
+    trailers = [f"Mdmem-Op: {op}"]
+    if source:
+        trailers.append(f"Mdmem-Source: {changes.headline(source, 200)}")
+    if undoes:
+        trailers.append(f"Mdmem-Undoes: {undoes}")
+    return (
+        "\n\n".join(part for part in (changes.headline(subject, 200), body.strip(), "\n".join(trailers)) if part) + "\n"
+    )
+
+
+def of_adds(records: Sequence[Record]) -> str:
+    """Say which entries were added, and from where."""
+    sources = list(dict.fromkeys(record.source or "person" for record in records))
+    more = f" and {len(sources) - NAMED} more" if len(sources) > NAMED else ""
+    source = ", ".join(changes.headline(one) for one in sources[:NAMED]) + more if sources != ["person"] else ""
+    lines = [
+        f"- {changes.headline(units.stem_of(one.path or ''))}: {changes.headline(one.text or '')}" for one in records
+    ]
+    first = changes.headline(records[0].text or "") if records else ""
+    subject = f"Add: {first}" if len(records) == 1 else f"Add {len(records)} entries"
+    return message(subject, _bounded(lines), op="add", source=source)
+
+
+def of_save(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> str:
+    """Say what a person changed by hand."""
+    edits = [edit for path, data in after.items() for edit in changes.compare(path, before.get(path), data)]
+    names = list(after)
+    what = changes.headline(units.stem_of(names[0])) if len(names) == 1 else f"{len(names)} files"
+    texts = [edit.before or "" if edit.after is None else edit.after for edit in edits]
+    lines = [_line(f"{edit.kind} {edit.address}", text) for edit, text in zip(edits, texts, strict=True)]
+    return message(f"Save {what} as edited by hand", _bounded(lines), op="save")
+
+
+def of_change(op: str, subject: str, address: str, text: str) -> str:
+    """Say what was done to one entry or document, whose text was or is this."""
+    return message(subject, _line(address, text), op=op)
+
+
+def with_later_edits(said: str) -> str:
+    """Add to a message that its commit holds what a person changed in the same file since."""
+    subject, _, rest = said.partition("\n\n")
+    return f"{subject}\n\nWith what was edited by hand in the same file since.\n\n{rest}"
+
+
+def _line(address: str, text: str) -> str:
+    return f"- {changes.headline(address, 200)}: {changes.headline(text)}"
+
+
+def _bounded(lines: Sequence[str]) -> str:
+    more = [f"- and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
+    return "\n".join([*lines[:LISTED], *more])
