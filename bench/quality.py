@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Search quality of a vault against judged queries: writes a run file for each set, and scores it.
 
-    python bench/quality.py EVAL_DIR [--sets NAME,…] [--work DIR]
+    python bench/quality.py EVAL_DIR [--sets NAME,…] [--mode MODE] [--work DIR]
 
 EVAL_DIR holds `build_vault.py`, `score.py` and `data/<set>/` with a corpus, `queries.jsonl` and `qrels.tsv`. Each
 set becomes a vault under the work folder and is searched with the text of each query alone, ten hits each.

@@ -36,8 +36,8 @@ cli. Only `vault` imports `store`, and each library has one home, where it is im
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # for checkers it is True; `typing` itself would cost every command 5 ms
 if TYPE_CHECKING:
     from mdmem.errors import MdmemError
     from mdmem.model import Entry, Hit, Query
@@ -48,8 +48,9 @@ __all__ = ["Entry", "Hit", "MdmemError", "Query", "Vault"]
 _HOMES = {"Vault": "vault", "Entry": "model", "Hit": "model", "Query": "model", "MdmemError": "errors"}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a public name when it is asked for, so that a command loads no more than it needs."""
     if name in _HOMES:
-        return getattr(import_module(f"mdmem.{_HOMES[name]}"), name)
+        found: object = getattr(import_module(f"mdmem.{_HOMES[name]}"), name)
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,6 +18,7 @@ from mdmem.errors import StorageFailed
 from mdmem.model import NewEntry
 from mdmem.store.journal import Journal
 from mdmem.text import entries
+from mdmem.vault.amendment import Amendments
 from mdmem.vault.commits import Commits
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -238,7 +239,7 @@ def test_a_change_that_dies_has_happened_or_not(
     elif point == "after":
         dying(monkeypatch, Journal, "mark", calls[act])
     else:
-        dying(monkeypatch, Commits, "commit_placed", calls[act], after=2 if act == "undo" else 1)
+        dying(monkeypatch, Amendments, "_finish", calls[act])
     again(vault).status()
     if point == "before":
         assert (log(vault), log(vault, "memory/plan.md"), len(ops(vault))) == before

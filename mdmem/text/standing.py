@@ -86,10 +86,20 @@ def _cut(source: str, gone: Iterable[LogEntry]) -> str:
     return source
 
 
-def edited(source: str, block: str) -> bool:
-    """Tell whether the log holds an entry of the same minute or id that may be this one, corrected."""
-    wanted = key_of(block)
-    return wanted is not None and any(_alike(key(entry), wanted) for entry in entries.parse(source).entries)
+def corrected(source: str, base: str, blocks: Sequence[str]) -> tuple[bool, ...]:
+    """Tell of each rendered entry whether one that only `source` has may be the same, corrected by a person.
+
+    Same minute and similar text, or the same id; one entry is the correction of one other at most.
+    """
+    fresh = list((count(source) - count(base)).elements())
+    found = []
+    for block in blocks:
+        wanted = key_of(block)
+        match = next((one for one in fresh if wanted and _alike(one, wanted)), None)
+        if match is not None:
+            fresh.remove(match)
+        found.append(match is not None)
+    return tuple(found)
 
 
 def _alike(one: Key, other: Key) -> bool:

@@ -17,7 +17,7 @@ from mdmem.store.journal import Record
 from mdmem.text import changes, edits, markdown, units
 from mdmem.text.units import Unit
 from mdmem.vault import history, messages
-from mdmem.vault.commits import STANDING, Commits
+from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import Delivery
 from mdmem.vault.place import Place, checked, pick, split_guard, whole
 from mdmem.vault.replacement import Replacements, Step
@@ -132,7 +132,7 @@ class Amendments:
             self._require_rest()
             self.delivery.deliver()
             self.commits.commit_placed()
-            if rev is None and any(self.commits.left(one.path or "") is None for one in self.commits.placed()):
+            if rev is None and self.delivery.waiting():
                 raise Busy("the last change is not yet in history", LATER)
             info = history.undoable(self.place, rev) if rev else history.last(self.place)
             self._commit_before([file.path for file in info.files])
@@ -150,7 +150,6 @@ class Amendments:
         """Commit what was edited by hand. Raises Busy when git is in the middle of something."""
         with self.delivery.writing(self._wait()):
             self.delivery.deliver()
-            self.commits.commit_placed()
             made = self.commits.commit_by_hand()
         return [history.change(self.place, history.named(self.place, commit)) for commit in made]
 
@@ -165,16 +164,12 @@ class Amendments:
         Raises Busy when that is not possible now: a change on top could not be told apart later. A path that git
         does not take at all is changed all the same.
         """
-        self.commits.commit_placed()
-        if not (dirty := self.commits.changed(paths)):
-            return
         try:
-            self.commits.commit_by_hand(list(dirty))
+            self.commits.commit_by_hand(paths)
         except MdmemError as error:
-            raise Busy(f"what {_listed(dirty)} holds is not yet in history: {error.message}", LATER) from error
+            raise Busy(f"what {paths[0]} holds is not yet in history: {error.message}", LATER) from error
         for path in self.commits.changed(paths):
-            reason = self.commits.left(path)
-            if reason and not reason.startswith(STANDING):
+            if reason := self.commits.obstacle(path):
                 raise Busy(f"what {path} holds is not yet in history: {reason}", LATER)
 
     def _finish(self, records: Sequence[Record]) -> Change:
@@ -196,7 +191,3 @@ def _unit(path: str, data: bytes, address: str) -> Unit | None:
     if "#" not in address and units.is_log(path):
         return whole(path, data)
     return pick(units.read(path, data).units, address)
-
-
-def _listed(paths: dict[str, bytes | None]) -> str:
-    return ", ".join(list(paths)[:3])

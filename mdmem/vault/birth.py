@@ -7,6 +7,7 @@ and a call added to a hook.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from mdmem import config, fsio
@@ -24,6 +25,9 @@ SETTINGS = """\
 """
 
 MEMORY = "# Memory\n"
+
+SHELL = re.compile(rb"#!.*[/ ](sh|bash|dash|ksh|zsh)( |$)")
+"""The first line of a hook that understands the line we add."""
 
 HOOKS = ("post-merge", "post-checkout", "post-rewrite", "pre-commit")
 
@@ -145,7 +149,7 @@ def _call(place: Place, folder: Path, name: str) -> list[str]:
     if not os.access(hook, os.X_OK):
         return [f"{hook} is switched off, and stays so: let it run mdmem-{name} when you switch it on"]
     first, newline, rest = old.partition(b"\n")
-    if not first.startswith(b"#!") or b"sh" not in first:
+    if not SHELL.match(first):
         return [f"{hook} is no shell script: let it run mdmem-{name} beside it"]
     _put(place, hook, first + (newline or b"\n") + line.encode() + rest)
     return []

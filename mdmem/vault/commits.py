@@ -58,21 +58,34 @@ class Commits:
 
         With `own` only what became of these records is worth saying. Without `wait` a busy lock is left at once.
         """
+        if wait:
+            try:
+                with self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
+                    return self._commit_all(own)
+            except MdmemError as error:
+                self._say(error, own)
+                return {}
+        with self.lock.try_hold() as held:
+            return self._commit_all(own) if held else {}
+
+    def _commit_all(self, own: Collection[str]) -> dict[str, str]:
         done: dict[str, str] = {}
         self._left = {}
         try:
-            with self.lock.hold(self.place.settings.whole("lock.timeout_ms") if wait else 0):
-                for _ in range(ROUNDS):
-                    group = self._next_group()
-                    if not group:
-                        break
-                    done |= self._commit_adds(group) if group[0].record.op == "add" else self._commit_change(group)
-                with suppress(StorageFailed):  # as good later
-                    self.journal.compact()
+            for _ in range(ROUNDS):
+                group = self._next_group()
+                if not group:
+                    break
+                done |= self._commit_adds(group) if group[0].record.op == "add" else self._commit_change(group)
         except MdmemError as error:
-            if any(not own or one.record.id in own for one in self.placed()):
-                self.notices.append(f"kept and in its file, not yet in history: {error.message}")
+            self._say(error, own)
+        with suppress(StorageFailed):  # as good later
+            self.journal.compact()
         return done
+
+    def _say(self, error: MdmemError, own: Collection[str]) -> None:
+        if any(not own or one.record.id in own for one in self.placed()):
+            self.notices.append(f"kept and in its file, not yet in history: {error.message}")
 
     def placed(self) -> list[Tracked]:
         """List what is in its file and not yet in history, in the order in which it came there."""
@@ -80,9 +93,15 @@ class Commits:
         return sorted(found, key=lambda one: one.order)
 
     def commit_by_hand(self, paths: Sequence[str] | None = None) -> list[str]:
-        """Commit what people changed, in one commit; all memory files, or these. Raises Busy when git is."""
+        """Commit what people changed, in one commit; all memory files, or these. Raises Busy when git is.
+
+        Called under the write lock. A file that holds entries not yet in history is left: they would be taken for
+        a person's.
+        """
         with self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
-            wanted = self.changed(paths)
+            self._commit_all(())
+            ours = {_path(one) for one in self.placed()}
+            wanted = {path: data for path, data in self.changed(paths).items() if path not in ours}
             if not wanted:
                 return []
             if any(path.startswith("memory/") for path in wanted) and not (self.place.root / "memory").is_dir():
@@ -92,9 +111,13 @@ class Commits:
             self._release(wanted.keys() - done.left.keys())
         return [done.commit] if done.commit else []
 
-    def left(self, path: str) -> str | None:
-        """Tell why the last commit left a path out."""
-        return self._left.get(path)
+    def obstacle(self, path: str) -> str | None:
+        """Tell what kept a path out of the last commit and may pass, None for nothing of that kind."""
+        reason = self._left.get(path, "")
+        if reason and not reason.startswith(STANDING):
+            return reason
+        waits = any(_path(one) == path for one in self.placed())
+        return "its last change waits" if waits else None
 
     def changed(self, paths: Sequence[str] | None = None) -> dict[str, Content]:
         """Give the memory files that differ from HEAD, with their bytes now (None: gone)."""
@@ -181,10 +204,9 @@ class Commits:
             self._give_up(path, data, self._blob(tree, path), share)
         if by_hand:
             self._commit(by_hand, messages.of_save(self.place.repo.read_many("HEAD", list(by_hand)), by_hand))
-        done = (
-            self._commit(contents, messages.of_adds([one.record for one in ours])) if contents else Committed(None, {})
-        )
-        return self._settle(ours, done)
+        if not contents:
+            return {}
+        return self._settle(ours, self._commit(contents, messages.of_adds([one.record for one in ours])))
 
     def _share(self, path: str, data: Content, group: list[Tracked], blob: str | None) -> Share:
         """Part a version of a log into the entries of a group, those of later groups, and what a person wrote."""
@@ -227,8 +249,9 @@ class Commits:
         """Decide about entries that left their log before they were committed: somebody saved over them."""
         if not share.lost:
             return
-        source = _text(data or b"")
-        corrected = [one for one in share.lost if standing.edited(source, one.block or "")]
+        head = _text(self.place.repo.read("HEAD", path) or b"")
+        same = standing.corrected(_text(share.by_hand or b""), head, [one.block or "" for one in share.lost])
+        corrected = [one for one, is_same in zip(share.lost, same, strict=True) if is_same]
         missing = [one for one in share.lost if one not in corrected]
         # git put its own version there, or the whole file was removed: nobody's editor had an older copy.
         replaced = data is None or self.place.repo.blob_id(data) == blob

@@ -22,7 +22,7 @@ from typing import Any
 from mdmem import config, fsio
 from mdmem.errors import MdmemError, NotFound, StorageFailed
 from mdmem.model import Added, Answer, Change, Edit, Entry, NewEntry, Query, Reindexed, Status
-from mdmem.store.journal import Journal, Tracked
+from mdmem.store.journal import Journal
 from mdmem.store.lock import Lock
 from mdmem.text import units
 from mdmem.text.units import Unit
@@ -115,7 +115,7 @@ class Vault:
     def _catch_up(self) -> None:
         """Finish what earlier commands acknowledged, if nobody else is at it. Reads never wait for it."""
         try:
-            if not self._waiting():
+            if not self._delivery.waiting():
                 return
             with self._delivery.writing_if_free() as held:
                 if held:
@@ -123,12 +123,6 @@ class Vault:
             self._commits.commit_placed(wait=False)
         except MdmemError as error:
             self.notices.append(error.message)
-
-    def _waiting(self) -> builtins.list[Tracked]:
-        """List what is acknowledged and not yet in history."""
-        if self._journal.is_empty():
-            return []
-        return [one for one in self._journal.scan(settled=False) if one.state in ("waiting", "placed")]
 
     # Adding
 
@@ -227,15 +221,17 @@ class Vault:
 
     def attention(self) -> builtins.list[str]:
         """Say what waits for a person: hand edits not committed, entries held, files that do not parse."""
-        lines = []
-        waiting = self._waiting()
-        if waiting:
-            lines.append(f"{len(waiting)} changes wait to be delivered")
-        edited = self._commits.changed()
-        if edited:
-            lines.append(f"{len(edited)} files edited by hand: `mdmem commit` takes them into history")
-        lines += [f"{finding.path}: {finding.message}" for finding in self.settings.findings]
-        return lines
+        waiting = self._delivery.waiting()
+        edited = self._commits.changed().keys() - {one.path for one in waiting}
+        with self._index.open() as stores:
+            broken = [file.path for file in stores.catalog.files() if file.problems]
+        said = (
+            (len(waiting), "change", "waiting to be delivered: the next command tries again"),
+            (len(edited), "file", "edited by hand: `mdmem commit` takes it into history"),
+            (len(broken), "file", "read as plain text: `mdmem reindex` says why"),
+        )
+        lines = [f"{count} {noun}{'s' * (count > 1)} {what}" for count, noun, what in said if count]
+        return lines + [f"{finding.path}: {finding.message}" for finding in self.settings.findings]
 
     # Changing
 
@@ -315,7 +311,7 @@ class Vault:
             totals = stores.catalog.totals()
             stale = self._index.stale(stores)
             directory = self._index.directory
-        waiting = self._waiting()
+        waiting = self._delivery.waiting()
         return Status(
             vault=str(self.root),
             state_dir=str(self.place.state),

@@ -85,9 +85,15 @@ class Delivery:
         if stat is not None and not S_ISREG(stat.st_mode):
             raise StorageFailed(f"{path} is not a regular file", "move it away; nothing was kept")
 
+    def waiting(self) -> list[Tracked]:
+        """List what is acknowledged and not yet in history."""
+        if self.journal.is_empty():
+            return []
+        return [one for one in self.journal.scan(settled=False) if one.state in ("waiting", "placed")]
+
     def deliver(self, own: frozenset[str] = frozenset()) -> None:
         """Place what waits, in the order of the journal; called under the lock. `own` was journalled just now."""
-        waiting = [one for one in self.journal.scan(settled=False) if one.state == "waiting"]
+        waiting = [one for one in self.waiting() if one.state == "waiting"]
         if waiting and (reason := self.place.repo.unfinished()):
             # A log that changes now would keep git from going on, or back.
             self.notices.append(f"kept, not yet in the log: {reason}; nothing to repeat")

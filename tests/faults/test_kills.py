@@ -1,0 +1,113 @@
+"""SIGKILL before every call that changes something: acknowledged is kept, the rest is whole or absent, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sweep
+from vault_sandbox import DAY, again, committed, git, log, status, write
+
+from mdmem import Vault
+from mdmem.model import NewEntry
+
+pytestmark = pytest.mark.usefixtures("clock")
+
+FIRST = "daily/2026-11-29#14:30"
+Act = Callable[[Vault], object]
+
+
+@pytest.fixture
+def lived(vault: Vault) -> Vault:
+    """A vault with a log, and two documents that were saved twice."""
+    vault.add("one")
+    for text in ("1\n", "2\n"):
+        for name in "ab":
+            write(vault, f"memory/{name}.md", f"{name}{text}")
+        vault.commit()
+    return vault
+
+
+def settle(vault: Vault) -> Vault:
+    """Do what the next commands do, and see that everything is in order."""
+    for _ in range(2):
+        again(vault).status()
+    assert status(vault) == ""
+    assert again(vault).status().pending == 0
+    assert not [path for path in (vault.place.state / "tmp").glob("*") if not path.name.endswith(".swap")]
+    assert not list((vault.root / ".git").glob("*.lock"))
+    for path in git(vault, "ls-files", "memory").split("\n"):
+        assert committed(vault, path) == log(vault, path)
+    return again(vault)
+
+
+ADDS: dict[str, tuple[Act, int]] = {
+    "short": (lambda vault: vault.add("new entry"), 1),
+    "large": (lambda vault: vault.add("new entry " * 300), 300),
+    "batch": (lambda vault: vault.add_batch(NewEntry(f"new entry {number}") for number in range(3)), 3),
+    "new day": (lambda vault: vault.add("new entry", at=again(vault).place.now().replace(day=28)), 1),
+}
+
+
+@pytest.mark.parametrize("name", ADDS)
+def test_adding(lived: Vault, tmp_path: Path, name: str) -> None:
+    act, often = ADDS[name]
+    step = max(1, sweep.EVERY // 4) if name == "short" else sweep.EVERY
+    points, at, ended = 0, min(step, 3), None
+    while ended is None:
+        vault = Vault.open(sweep.copy(lived, tmp_path / f"copy {at}"))
+        ended = sweep.killed(lambda: act(Vault.open(vault.root)), at)  # noqa: B023 - runs at once
+        settle(vault)
+        text = "".join(path.read_text() for path in sorted((vault.root / "memory/daily").iterdir()))
+        assert text.count("new entry") in ((often,) if ended else (0, often)), f"killed at call {at}"
+        assert text.count("- 14:30 one\n") == 1
+        history = git(vault, "log", "--format=%(trailers:key=Mdmem-Op,valueonly,separator=)").split("\n")
+        assert history.count("save") == 2
+        points, at = points + 1, at + step
+    assert ended
+    assert points > 2
+
+
+CHANGES: dict[str, tuple[Act, str, str | None]] = {
+    "edit": (lambda vault: vault.edit(FIRST, "changed"), DAY, "- 14:30 changed"),
+    "rm": (lambda vault: vault.remove(FIRST), DAY, ""),
+    "rm of a document": (lambda vault: vault.remove("a"), "memory/a.md", None),
+    "set_field": (lambda vault: vault.set_field("a", "title", "x"), "memory/a.md", "---\ntitle: x\n---\na2"),
+    "undo": (lambda vault: vault.undo(), "memory/b.md", "b1"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changing(lived: Vault, tmp_path: Path, name: str) -> None:
+    act, path, wanted = CHANGES[name]
+    before = log(lived, path)
+    after = None if wanted is None else ("# 2026-11-29\n\n" if path == DAY else "") + wanted + ("\n" if wanted else "")
+    points, at, ended = 0, min(sweep.EVERY, 5), None
+    while ended is None:
+        vault = Vault.open(sweep.copy(lived, tmp_path / f"copy {at}"))
+        ended = sweep.killed(lambda: act(Vault.open(vault.root)), at)  # noqa: B023 - runs at once
+        settle(vault)
+        now = log(vault, path) if (vault.root / path).exists() else None
+        assert now in ((after,) if ended else (before, after)), f"killed at call {at}"
+        if name == "undo":
+            assert log(vault, "memory/a.md")[1] == log(vault, "memory/b.md")[1]
+        changed = git(vault, "log", "-1", "--format=%(trailers:key=Mdmem-Op,valueonly,separator=)")
+        assert (changed == "save") == (now == before)
+        points, at = points + 1, at + sweep.EVERY
+    assert ended
+    assert points > 2
+
+
+def test_init(tmp_path: Path) -> None:
+    at, ended = 1, None
+    while ended is None:
+        root = tmp_path / f"vault {at}"
+        ended = sweep.killed(lambda: Vault.init(root), at)  # noqa: B023 - runs at once
+        vault, notices = Vault.init(root)
+        assert notices == ()
+        vault.add("one")
+        assert status(vault) == ""
+        assert git(vault, "log", "--format=%s").split("\n")[-1] == "Begin the vault"
+        at += sweep.EVERY
+    assert ended
