@@ -65,10 +65,10 @@ types: setup ## check the types
 	$(RUN) -m mypy
 
 docs: setup ## write the command reference anew from the help texts
-	$(RUN) tools/reference.py
+	$(RUN) tests/reference.py
 
 docs-check: setup ## compare the command reference with the help texts, and follow all links
-	$(RUN) tools/reference.py --check
+	$(RUN) tests/reference.py --check
 
 check: lint types docs-check test ## all that CI checks
 
@@ -81,10 +81,10 @@ bench: setup ## measure speed, growth and appending, in short
 	$(RUN) bench/append.py --adds 50
 
 demo: $(VENV)/compiled ## a tour on a copy of the sample vault
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tools/demo.sh
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/demo.sh
 
 compat: $(VENV)/core ## run the core tests on other Pythons at hand, without the large libraries
-	@sh tools/compat.sh $(ARGS)
+	@sh tests/compat.sh $(ARGS)
 
 clean: ## remove what was made here
 	rm -rf $(VENV) .demo build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,7 +17,7 @@ read brings the index up to date from the files first, ranks, and cuts what it s
       analyze.py       what a text is found by: words, identifiers and their parts, CJK pairs
       query.py         what was typed, as a tree; snippet.py what to show of a hit
       changes.py       two versions of a file compared by entry
-      dates.py  secrets.py  screen.py    moments as people write them; what looks like a secret; what may reach a terminal
+      dates.py         moments as people write them; secrets.py what looks like one; screen.py what a terminal may get
     store/           one adapter for each outside thing; adapters never meet
       journal.py       acknowledged changes, durable until they are in history
       lock.py          locks between processes

@@ -10,7 +10,7 @@ import pytest
 from vault_sandbox import again, git, ops, status, write
 
 from mdmem import Vault
-from mdmem.errors import NoVault, StorageFailed
+from mdmem.errors import NotFound, NoVault, StorageFailed
 from mdmem.store.repo import Repo
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -67,8 +67,11 @@ def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
     Vault.init(tmp_path)
     assert files(tmp_path) == notes | {".gitattributes": notes[".gitattributes"] + added}
     assert vault.settings.text("timezone") == "UTC"
-    assert len(vault.commit()[0].edits) == 4
+    (begun,) = vault.log()
+    assert {edit.address for edit in begun.edits} >= {"/MEMORY", "2026-11-29#09:00", "SOUL", "/mdmem.toml"}
     assert status(vault) == ""
+    with pytest.raises(NotFound):  # what was there before the vault is not the vault's to take back
+        vault.undo()
 
 
 def test_two_machines_can_append_on_the_same_day(vault: Vault, tmp_path: Path) -> None:

@@ -32,6 +32,10 @@ SHELL = re.compile(rb"#!.*[/ ](sh|bash|dash|ksh|zsh)( |$)")
 HOOKS = ("post-merge", "post-checkout", "post-rewrite", "pre-commit")
 
 
+LISTED = 50
+"""Files that the first commit's message names, at most."""
+
+
 def prepare(path: Path) -> Path:
     """Make the folder, and a repository if there is none around it; give the folder without links."""
     root = Path(os.path.realpath(path))
@@ -64,6 +68,8 @@ def complete(place: Place, commits: Commits) -> list[str]:
     notices = []
     if _tracked_elsewhere(place):
         notices.append("this repository holds other things too: switching branches hides or changes notes with them")
+    if place.repo.head() is None:
+        made = list(commits.changed())  # notes that were there before the vault are where its history begins
     if made:
         notices += _commit(place, commits, made)
     return notices
@@ -104,7 +110,7 @@ def _tracked_elsewhere(place: Place) -> list[str]:
 
 
 def _commit(place: Place, commits: Commits, made: list[str]) -> list[str]:
-    said = messages.message("Begin the vault", "\n".join(f"- {path}" for path in made), op="init")
+    said = messages.message("Begin the vault", "\n".join(f"- {path}" for path in made[:LISTED]), op="init")
     try:
         with commits.lock.hold(place.settings.whole("lock.timeout_ms")):
             contents = {path: snapshot.data for path in made if (snapshot := place.read(path))}

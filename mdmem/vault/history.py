@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mdmem import merge
+from mdmem import config, merge
 from mdmem.errors import NotFound, Refused
 from mdmem.model import Change, Edit
 from mdmem.store.repo.history import CommitInfo, FileChange
@@ -38,7 +38,7 @@ def change(place: Place, info: CommitInfo) -> Change:
     op, source = info.trailers.get("Mdmem-Op", ""), info.trailers.get("Mdmem-Source")
     return Change(
         commit=info.id,
-        date=info.date,
+        date=config.local(place.settings, info.date),
         actor=(source or "person") if op in BY_PERSON else op,
         author=info.author_name,
         op=op or "commit",

@@ -1,0 +1,63 @@
+#!/bin/sh
+# A tour of mdmem on a copy of the sample vault. It stays in .demo/vault to be looked at; the next tour begins anew.
+set -eu
+cd "$(dirname "$0")/.."
+home=$(pwd)/.demo
+rm -rf .demo && mkdir .demo
+echo '*' > .demo/.gitignore
+cp -R sample_vault .demo/vault && cd .demo/vault
+unset MDMEM_VAULT NO_COLOR
+
+bold='' plain=''
+if [ -t 1 ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); fi
+
+say() {
+    printf '\n# %s\n' "$1"
+}
+
+run() {
+    printf '%s$ %s%s\n' "$bold" "$1" "$plain"
+    eval "$1"
+}
+
+say 'A vault is a folder of Markdown files under git. Somebody has written some already; now they are memory.'
+run 'ls memory'
+run 'head -7 memory/daily/2026-11-20.md'
+git init -q # one of its own, though this folder is inside another
+run 'mdmem init'
+
+say 'Keep something. It is one line in the log of today, and one commit.'
+run 'mdmem add "Prefers a window seat, on trains as well" --tag travel'
+run 'echo "京都的冬天：早上先去锦市场，再喝一杯热咖啡。" | mdmem add --tag kyoto --at "2026-11-23 09:20"'
+run 'mdmem'
+run 'git log -1 --stat --format="%h %s"'
+
+say 'Find it again: in English, in Chinese, and the exact name of an error.'
+run 'mdmem search half sugar -k 3'
+run 'mdmem search 花生过敏 -k 2'
+run 'mdmem search ERR_1042 -k 2'
+run 'mdmem search 锦市场 -k 1 --json'
+
+say 'Look around.'
+run 'mdmem list -k 5'
+run 'mdmem tags | head -5'
+run 'mdmem show daily/2026-11-20#10:20'
+
+say 'Change your mind. Nothing is ever lost: each change is a commit that can be taken back.'
+run 'mdmem rm daily/2026-11-23#09:20 --yes'
+run 'mdmem undo'
+run 'mdmem show daily/2026-11-23#09:20'
+
+say 'Write in any editor. The index follows the files, and the history is yours to ask.'
+run 'echo "- 10:00 Typed straight into the file" >> memory/daily/2026-11-23.md'
+run 'mdmem diff'
+run 'mdmem commit'
+run 'mdmem log -k 3'
+
+say 'The index is only a copy: throw it away, and the next search has the same answers.'
+run 'rm -rf .git/mdmem/*/index'
+run 'mdmem reindex'
+run 'mdmem status'
+
+printf '\nThe vault of this tour is %s/vault: look into its files, and at its `git log`.\n' "$home"
+printf 'Try it yourself: cd .demo/vault && PATH="%s/.venv/bin:$PATH" mdmem search coffee\n' "${home%/.demo}"
