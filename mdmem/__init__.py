@@ -7,7 +7,11 @@ read brings the index up to date from the files first, ranks, and cuts what it s
     errors.py        every error a person may meet, with its exit code
     model.py         the nouns: Entry, Query, Hit, Answer, Change, Finding …
     config.py        find the vault; typed settings from one table; the only reader of the environment
-    fsio             every disk write: append, replace, put, unlink, mkdir, sync
+    fsio/            every disk write: append, replace, put, unlink, mkdir, sync
+      calls.py         the calls that may change the disk, each by a name; trouble.py says why one failed
+      paths.py         how a file is reached: no links, regular files only; snapshot.py what stands there
+      tail.py          append, as a whole or not at all; state.py writes what nobody else saves
+      replacement.py   another file in its place, or none; leftovers.py clears what that leaves in tmp/
     text/            pure functions: no files, no clock, no environment
       entries.py       the daily log's grammar: where entries begin and end; items.py lays one out
       markdown.py      decoding, headings, tags, links; lines.py says what each line is
@@ -19,7 +23,7 @@ read brings the index up to date from the files first, ranks, and cuts what it s
       changes.py       two versions of a file compared by entry
       dates.py         moments as people write them; secrets.py what looks like one; screen.py what a terminal may get
     store/           one adapter for each outside thing; adapters never meet
-      journal.py       acknowledged changes, durable until they are in history
+      journal/         acknowledged changes, durable until they are in history; lines.py is their grammar
       lock.py          locks between processes
       repo/            git: commits by plumbing, history through GitPython
       catalog.py       SQLite: what is indexed, folded texts, tags

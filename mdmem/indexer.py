@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 RACY_NS = 2_000_000_000
 """A file written this shortly before the scan may change again without a new stamp: it is hashed again next time."""
 
+UNREADABLE = "cannot be read: look at its owner and mode"
+
 _PASSING = ("~syncthing~", ".")
 """How names begin that editors and synchronisers use for a moment only."""
 
@@ -112,7 +114,7 @@ def stale(found: Scan, catalog: Catalog, *, surely: bool = False) -> list[str]:
     return [
         file.path if file else row.path if row else ""
         for file, row in _merged(found.files, catalog.files())
-        if not file or not row or (file.stamp != row.stamp if file.stamp else not surely)
+        if not file or not row or (file.stamp != row.stamp if file.stamp and row.stamp else not surely)
     ]
 
 
@@ -215,7 +217,7 @@ class _Update:
         """Read a file that is new or may have changed; the hash of its bytes decides."""
         data = self.sources.read(file.path)
         if data is None:
-            self._fail(file.path, None, "cannot be read", "look at its owner and mode")
+            self._unreadable(file, row)
             return
         digest = hashlib.sha256(data).digest()
         if row and row.hash == digest:
@@ -228,6 +230,14 @@ class _Update:
             self._fail(file.path, line, message)
         number = self.catalog.put_file(FileRow(row.id if row else 0, file.path, file.stamp, digest, reading.problems))
         self._units(number, reading.units)
+
+    def _unreadable(self, file: Seen, row: FileRow | None) -> None:
+        """Keep a file's place, but nothing of what it held: a hit that cannot be shown is none."""
+        self._fail(file.path, None, UNREADABLE)
+        problems = ((None, UNREADABLE),)
+        number = self.catalog.put_file(FileRow(row.id if row else 0, file.path, file.stamp, b"", problems))
+        self.counts["modified" if row else "added"] += 1
+        self._units(number, ())
 
     def _units(self, number: int, found: Iterable[units.Unit]) -> None:
         """Merge a file's units with the catalog's: what is the same keeps its number and its place in the index."""
@@ -264,9 +274,16 @@ class _Update:
 
 
 def folded(unit: units.Unit) -> str:
-    """Fold all of a unit's fields into one text for substring searches; a \x01 keeps the fields apart."""
-    fields = (unit.text, unit.address, unit.title, " ".join(unit.tags), unit.front)
-    return "\x01".join(analyze.fold(markdown.readable(text)) for text in fields)
+    """Fold all of a unit's fields into one text for substring searches, with a sign between them.
+
+    Of an address not the folder that it shares with most others: "ai" is not to be found in "daily".
+    """
+    text = markdown.strip_comments(unit.text)
+    address = unit.address.removeprefix("daily/").removeprefix("archives/")
+    fields = [text, address, unit.title, " ".join(unit.tags), unit.front]
+    if unit.time:  # as it stands in the log: `14:30 text`
+        fields = [f"{unit.day} {address.partition('#')[2]} {text}", " ".join(unit.tags)]
+    return "\x01".join(analyze.fold(markdown.readable(each)) for each in fields)
 
 
 def _passages(unit: units.Unit) -> Iterator[list[analyze.Field]]:
@@ -276,4 +293,5 @@ def _passages(unit: units.Unit) -> Iterator[list[analyze.Field]]:
         common = [analyze.Field(f"{unit.day} {unit.time or ''}", 1, parts=False)]
     for piece in chunk.chunks(unit.text, 0, len(unit.text)):
         headings = analyze.Field(" ".join(piece.headings), 1)
-        yield [*common, headings, analyze.Field(unit.text[piece.start : piece.end], 1)]
+        text = markdown.strip_comments(unit.text[piece.start : piece.end])
+        yield [*common, headings, analyze.Field(text, 1)]

@@ -1,7 +1,6 @@
 """Ranking: from what was typed to an order of units, and why each is there.
 
-Takes its legs as arguments and does no I/O of its own. It must never drop what a leg found: the substring pass only
-adds, below everything BM25 ranked.
+Takes its legs as arguments and does no I/O of its own. The substring pass must only ever add, below what BM25 ranked.
 """
 
 from __future__ import annotations
@@ -37,7 +36,10 @@ class KeywordLeg(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A unit in the order: `tier` 0 is BM25's, 1 holds the whole query as a substring, 2 a part of it."""
+    """A unit in the order.
+
+    `tier` 0 is BM25's; 1 holds the whole query as words, 2 as a substring, 3 a word of it as a substring.
+    """
 
     unit: int
     score: float
@@ -74,9 +76,9 @@ def rank(
     node = None if exact else language.parse(text)
     search = _Search(leg, late)
     scores = search.find(node) if node else {}
-    if not scores and node and any(isinstance(leaf, Phrase) for leaf in language.leaves(node)):
-        node = language.plain(text)
-        scores = search.find(node) if node else {}
+    looser = language.loosened(node) if node and not scores else None
+    if looser:
+        scores = search.find(looser)
         if scores:
             notices.append("nothing holds the phrase as it stands; its words were searched")
     tiers = dict.fromkeys(scores, 0)
@@ -138,17 +140,24 @@ class _Search:
                 found = set.intersection(*wanted) if wanted else self.leg.everything()
                 return found.difference(*(self.satisfying(n.node) for n in nodes if isinstance(n, Not)))
             case Any(nodes):
-                return set().union(*(self.loosely(n) if isinstance(n, Word) else self.satisfying(n) for n in nodes))
+                return self.one_of(nodes)
             case Not(inner):
                 return self.leg.everything() - self.satisfying(inner)
             case Maybe(_):
                 return self.leg.everything()
         return self.units(node)
 
-    def loosely(self, word: Word) -> set[int]:
-        """Find the units that hold a word or a part of it, as among alternatives a part is enough."""
-        terms = analyze.weigh(word.text, self.leg.stem)
-        return set().union(*(self.leg.units(term) for term in terms)) if terms else self.units(word)
+    def one_of(self, nodes: Iterable[Node]) -> set[int]:
+        """Find the units that satisfy an alternative; of a word a part is enough, and a sign counts only alone."""
+        found: set[int] = set()
+        silent: list[Word] = []
+        for node in nodes:
+            terms = analyze.weigh(node.text, self.leg.stem) if isinstance(node, Word) else {}
+            if isinstance(node, Word) and not terms:
+                silent.append(node)
+                continue
+            found |= set().union(*(self.leg.units(term) for term in terms)) or self.satisfying(node)
+        return found or set().union(*(self.units(word) for word in silent))
 
     def units(self, leaf: Word | Phrase | Prefix | Tag | In) -> set[int]:
         """Find the units that match a leaf."""
@@ -163,27 +172,31 @@ class _Search:
                 needle = analyze.fold(text)
                 pattern = analyze.boundary(needle, open_end=isinstance(leaf, Prefix))
                 return self.leg.match(needle, pattern) if needle else set()
+        needle = analyze.fold(leaf.text)
         whole = analyze.whole_terms(leaf.text, self.leg.stem)
-        if not whole:  # a function word or a sign, or Chinese of some length: the text itself decides
-            needle = analyze.fold(leaf.text)
-            return self.leg.match(needle, analyze.boundary(needle)) if needle else set()
-        return set.intersection(*(self.leg.units(term) for term in whole))
+        if whole:
+            found = set.intersection(*(self.leg.units(term) for term in whole))
+        else:  # a function word or a sign, or Chinese of some length: the text itself decides
+            found = self.leg.match(needle, analyze.boundary(needle)) if needle else set()
+        return found or (self.leg.scan(needle) if needle else set())
 
     def add_substrings(self, text: str, node: Node | None, tiers: dict[int, int]) -> None:
         """Add what holds the whole query as a substring, then what holds a word that found nothing."""
         literal = analyze.fold(text)
-        if not literal:
+        if not literal or (node and "NOT" in text.split() and any(language.leaves(node, negated=True))):
             return
         self.needles.append(literal)
+        if not tiers:
+            tiers.update(dict.fromkeys(self.leg.match(literal, analyze.boundary(literal)), 1))
         for unit in self.leg.scan(literal):
-            tiers.setdefault(unit, 1)
+            tiers.setdefault(unit, 2)
         if node is None:
             return
         for needle in self._fragments(node):
             if not self.late():
                 self.needles.append(needle)
                 for unit in self.leg.scan(needle):
-                    tiers.setdefault(unit, 2)
+                    tiers.setdefault(unit, 3)
 
     def _fragments(self, node: Node) -> list[str]:
         """Name the words that no term stands for in the index; function words only where nothing else is asked."""

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -197,7 +198,7 @@ def test_append_to_a_file_that_is_replaced_meanwhile(
 ) -> None:
     file = tmp_path / "plan.md"
     action = file.unlink if vanish else lambda: save_over(file, b"theirs\n")
-    monkeypatch.setattr(fsio, "_write", before(os.write, action))
+    monkeypatch.setattr(fsio.calls, "write", before(os.write, action))
     with pytest.raises(fsio.Displaced):
         fsio.append("plan.md", b"x\n", root=tmp_path)
     assert vanish or file.read_bytes() == b"theirs\n"
@@ -207,7 +208,7 @@ def test_append_beside_somebody_who_appends_without_a_lock(
     tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "plan.md"
-    monkeypatch.setattr(fsio, "_write", before(os.write, lambda: file.write_bytes(b"old\ntheirs\n")))
+    monkeypatch.setattr(fsio.calls, "write", before(os.write, lambda: file.write_bytes(b"old\ntheirs\n")))
     with pytest.raises(fsio.Displaced):
         fsio.append("plan.md", b"x\n", root=tmp_path)
     assert file.read_bytes() == b"old\ntheirs\nx\n"
@@ -233,7 +234,7 @@ class Disk:
 def test_a_full_disk_leaves_the_file_as_it_was(
     tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    monkeypatch.setattr(fsio, "_write", Disk(room).write)
+    monkeypatch.setattr(fsio.calls, "write", Disk(room).write)
     with pytest.raises(StorageFailed, match=r"cannot append to plan\.md: the disk is full") as caught:
         fsio.append("plan.md", b"1234567\n", root=tmp_path)
     assert (tmp_path / "plan.md").read_bytes() == b"old\n"
@@ -247,7 +248,7 @@ def test_a_full_disk_never_cuts_what_others_wrote(
         with (tmp_path / "plan.md").open("ab") as file:
             file.write(b"theirs\n")
 
-    monkeypatch.setattr(fsio, "_write", Disk(2, theirs).write)
+    monkeypatch.setattr(fsio.calls, "write", Disk(2, theirs).write)
     with pytest.raises(StorageFailed):
         fsio.append("plan.md", b"1234567\n", root=tmp_path)
     assert (tmp_path / "plan.md").read_bytes() == b"old\n12theirs\n"
@@ -256,20 +257,20 @@ def test_a_full_disk_never_cuts_what_others_wrote(
 def test_the_first_error_is_told_when_cutting_back_fails(
     tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fsio, "_write", Disk(2).write)
-    monkeypatch.setattr(fsio, "_truncate", failing(errno.EIO))
+    monkeypatch.setattr(fsio.calls, "write", Disk(2).write)
+    monkeypatch.setattr(fsio.calls, "truncate", failing(errno.EIO))
     with pytest.raises(StorageFailed, match="the disk is full"):
         fsio.append("plan.md", b"1234567\n", root=tmp_path)
 
 
 def test_a_short_write_is_completed(tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fsio, "_write", lambda fd, data: os.write(fd, data[:3]))
+    monkeypatch.setattr(fsio.calls, "write", lambda fd, data: os.write(fd, data[:3]))
     appended("plan.md", b"1234567\n", tmp_path)
     assert (tmp_path / "plan.md").read_bytes() == b"old\n1234567\n"
 
 
 def test_a_write_of_nothing_is_an_error(tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fsio, "_write", lambda fd, data: 0)
+    monkeypatch.setattr(fsio.calls, "write", lambda fd, data: 0)
     with pytest.raises(StorageFailed, match="the disk reports an error"):
         fsio.append("plan.md", b"x\n", root=tmp_path)
 
@@ -359,8 +360,8 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return wrapped
 
-    monkeypatch.setattr(fsio, "_fsync", record(os.fsync))
-    monkeypatch.setattr(fsio, "_fdatasync", record(os.fdatasync))
+    monkeypatch.setattr(fsio.calls, "fsync", record(os.fsync))
+    monkeypatch.setattr(fsio.calls, "fdatasync", record(os.fdatasync))
     return names
 
 
@@ -382,7 +383,7 @@ def test_a_failed_sync_is_told_and_not_repeated(tmp_path: Path, monkeypatch: pyt
         tries.append(fd)
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(fsio, "_fdatasync", fail)
+    monkeypatch.setattr(fsio.calls, "fdatasync", fail)
     done = fsio.append("a.md", b"x\n", root=tmp_path)
     with pytest.raises(StorageFailed, match=r"cannot save a\.md: the disk reports an error"):
         fsio.sync(done)
@@ -406,7 +407,7 @@ def test_read_waits_until_a_file_stands_still(
     file, fstat = tmp_path / "plan.md", os.fstat
     # The first look is for the kind, the next two are around the reading.
     write = before(fstat, lambda: None, lambda: None, lambda: file.write_bytes(b"half a sa"))
-    monkeypatch.setattr(fsio.os, "fstat", write)
+    monkeypatch.setattr(os, "fstat", write)
     snapshot = fsio.read("plan.md", root=tmp_path)
     assert snapshot and snapshot.data == b"half a sa"
 
@@ -421,7 +422,7 @@ def test_read_gives_up_on_a_file_that_never_stands_still(
             file.write(b"x")
         return fstat(fd)
 
-    monkeypatch.setattr(fsio.os, "fstat", grow)
+    monkeypatch.setattr(os, "fstat", grow)
     with pytest.raises(fsio.Displaced):
         fsio.read("plan.md", root=tmp_path)
 
@@ -477,7 +478,7 @@ def test_replace_goes_on_where_the_owner_cannot_be_kept(
 ) -> None:
     values = list(base.stat)
     values[4] += 1  # the owner
-    monkeypatch.setattr(fsio, "_chown", failing(errno.EPERM))
+    monkeypatch.setattr(fsio.calls, "chown", failing(errno.EPERM))
     replace(tmp_path, b"new\n", fsio.Snapshot(b"old\n", os.stat_result(values)))
     assert (tmp_path / "plan.md").read_bytes() == b"new\n"
 
@@ -511,7 +512,7 @@ def test_a_save_between_compare_and_exchange_gets_its_name_back(
         save(file, b"theirs\n")
         inode.append(file.stat().st_ino)
 
-    monkeypatch.setattr(fsio, "_rename_how", before(fsio._rename_how, rival))
+    monkeypatch.setattr(fsio.calls, "rename_how", before(fsio.calls.rename_how, rival))
     with pytest.raises(fsio.Displaced) as caught:
         replace(tmp_path, b"new\n", base)
     assert caught.value.theirs and caught.value.theirs.data == b"theirs\n"
@@ -524,7 +525,7 @@ def test_of_two_saves_meanwhile_the_last_has_the_name_and_the_first_is_kept(
 ) -> None:
     file = tmp_path / "plan.md"
     rivals = (lambda: save_over(file, b"first\n"), lambda: save_over(file, b"second\n"))
-    monkeypatch.setattr(fsio, "_rename_how", before(fsio._rename_how, *rivals))
+    monkeypatch.setattr(fsio.calls, "rename_how", before(fsio.calls.rename_how, *rivals))
     with pytest.raises(fsio.Displaced) as caught:
         replace(tmp_path, b"new\n", base)
     assert caught.value.theirs and caught.value.theirs.data == b"second\n"
@@ -535,7 +536,7 @@ def test_of_two_saves_meanwhile_the_last_has_the_name_and_the_first_is_kept(
 def test_saves_without_end_lose_nothing(tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "plan.md"
     rivals = [lambda n=n: save_over(file, b"save %d\n" % n) for n in range(9)]
-    monkeypatch.setattr(fsio, "_rename_how", before(fsio._rename_how, *rivals))
+    monkeypatch.setattr(fsio.calls, "rename_how", before(fsio.calls.rename_how, *rivals))
     with pytest.raises(fsio.Displaced):
         replace(tmp_path, b"new\n", base)
     assert file.read_bytes().startswith(b"save ")
@@ -551,7 +552,7 @@ def test_a_link_that_came_in_between_is_put_back(
         file.unlink()
         file.symlink_to("elsewhere")
 
-    monkeypatch.setattr(fsio, "_rename_how", before(fsio._rename_how, rival))
+    monkeypatch.setattr(fsio.calls, "rename_how", before(fsio.calls.rename_how, rival))
     with pytest.raises(fsio.Displaced) as caught:
         replace(tmp_path, b"new\n", base)
     assert (caught.value.theirs, os.readlink(file), left(tmp_path)) == (None, "elsewhere", [])
@@ -567,14 +568,14 @@ def test_a_save_after_an_unreadable_one_has_the_name(
         file.symlink_to("elsewhere")
 
     rivals = (rival, lambda: save_over(file, b"theirs\n"))
-    monkeypatch.setattr(fsio, "_rename_how", before(fsio._rename_how, *rivals))
+    monkeypatch.setattr(fsio.calls, "rename_how", before(fsio.calls.rename_how, *rivals))
     with pytest.raises(fsio.Displaced):
         replace(tmp_path, b"new\n", base)
     assert b"theirs\n" in [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_a_rename_gap_is_no_deletion(tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fsio, "_rename_how", before(fsio._rename_how, (tmp_path / "plan.md").unlink))
+    monkeypatch.setattr(fsio.calls, "rename_how", before(fsio.calls.rename_how, (tmp_path / "plan.md").unlink))
     with pytest.raises(fsio.Displaced):
         replace(tmp_path, b"new\n", base)
     assert not (tmp_path / "plan.md").exists()
@@ -586,7 +587,7 @@ def test_a_gap_while_a_save_is_put_back_keeps_the_save(
 ) -> None:
     file = tmp_path / "plan.md"
     rivals = (lambda: save_over(file, b"theirs\n"), file.unlink)
-    monkeypatch.setattr(fsio, "_rename_how", before(fsio._rename_how, *rivals))
+    monkeypatch.setattr(fsio.calls, "rename_how", before(fsio.calls.rename_how, *rivals))
     with pytest.raises(fsio.Displaced) as caught:
         replace(tmp_path, b"new\n", base)
     assert caught.value.theirs and caught.value.theirs.data == b"theirs\n"
@@ -595,7 +596,7 @@ def test_a_gap_while_a_save_is_put_back_keeps_the_save(
 
 def test_a_new_file_never_covers_one_that_came_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "plan.md"
-    monkeypatch.setattr(fsio, "_rename_how", before(fsio._rename_how, lambda: file.write_bytes(b"theirs\n")))
+    monkeypatch.setattr(fsio.calls, "rename_how", before(fsio.calls.rename_how, lambda: file.write_bytes(b"theirs\n")))
     with pytest.raises(fsio.Displaced) as caught:
         replace(tmp_path, b"new\n", None)
     assert caught.value.theirs and caught.value.theirs.data == b"theirs\n"
@@ -606,7 +607,7 @@ def test_a_new_file_never_covers_one_that_came_first(tmp_path: Path, monkeypatch
 def test_replace_where_the_file_system_knows_no_exchange(
     tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch, existing: bool
 ) -> None:
-    monkeypatch.setattr(fsio, "_libc", object)
+    monkeypatch.setattr(fsio.calls, "_libc", object)
     path = "plan.md" if existing else "new.md"
     done = fsio.replace(path, b"new\n", root=tmp_path, base=base if existing else None, tmp=tmp_path / "tmp")
     assert ((tmp_path / path).read_bytes(), done.kept, left(tmp_path)) == (b"new\n", None, [])
@@ -621,7 +622,7 @@ def test_a_new_file_covers_nothing_where_the_file_system_knows_no_such_rename(
         file.write_bytes(b"theirs\n")
         return object()
 
-    monkeypatch.setattr(fsio, "_libc", come_first)
+    monkeypatch.setattr(fsio.calls, "_libc", come_first)
     with pytest.raises(fsio.Displaced):
         replace(tmp_path, b"new\n", None)
     assert (file.read_bytes(), left(tmp_path)) == (b"theirs\n", [])
@@ -631,14 +632,14 @@ def test_a_new_file_covers_nothing_where_the_file_system_knows_no_such_rename(
 def test_replace_beside_the_file_when_tmp_is_another_device(
     tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch, existing: bool
 ) -> None:
-    call = fsio._rename_how
+    call = fsio.calls.rename_how
 
     def other_device(flags: int, source: int, name: str, target: int, to: str) -> None:
         if not name.startswith("."):
             failing(errno.EXDEV)()
         call(flags, source, name, target, to)
 
-    monkeypatch.setattr(fsio, "_rename_how", other_device)
+    monkeypatch.setattr(fsio.calls, "rename_how", other_device)
     path = "plan.md" if existing else "ä" * 127
     done = fsio.replace(path, b"new\n", root=tmp_path, base=base if existing else None, tmp=tmp_path / "tmp")
     assert ((tmp_path / path).read_bytes(), done.kept, left(tmp_path)) == (b"new\n", None, [])
@@ -648,9 +649,9 @@ def test_replace_beside_the_file_when_tmp_is_another_device(
 @pytest.mark.parametrize(
     ("call", "code", "why"),
     [
-        ("_write", errno.ENOSPC, "the disk is full"),
-        ("_fsync", errno.EIO, "the disk reports an error"),
-        ("_rename_how", errno.EROFS, "the file system is read-only"),
+        ("write", errno.ENOSPC, "the disk is full"),
+        ("fsync", errno.EIO, "the disk reports an error"),
+        ("rename_how", errno.EROFS, "the file system is read-only"),
     ],
 )
 def test_a_failed_replacement_changes_nothing(
@@ -662,7 +663,7 @@ def test_a_failed_replacement_changes_nothing(
     code: int,
     why: str,
 ) -> None:
-    monkeypatch.setattr(fsio, call, failing(code))
+    monkeypatch.setattr(fsio.calls, call, failing(code))
     path = "plan.md" if existing else "new.md"
     with pytest.raises(StorageFailed, match=f"cannot write {path}: {why}"):
         fsio.replace(path, b"new\n", root=tmp_path, base=base if existing else None, tmp=tmp_path / "tmp")
@@ -674,7 +675,7 @@ def test_a_failed_replacement_changes_nothing(
 def test_a_failed_sync_of_the_folder_is_told(
     tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fsio, "_sync_folder", failing(errno.EIO))
+    monkeypatch.setattr(fsio.paths, "sync_folder", failing(errno.EIO))
     with pytest.raises(StorageFailed):
         replace(tmp_path, b"new\n", base)
     assert (tmp_path / "plan.md").read_bytes() == b"new\n"
@@ -683,7 +684,7 @@ def test_a_failed_sync_of_the_folder_is_told(
 def test_an_error_without_a_name_of_ours_is_still_told(
     tmp_path: Path, base: fsio.Snapshot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fsio, "_write", failing(errno.ENOTTY))
+    monkeypatch.setattr(fsio.calls, "write", failing(errno.ENOTTY))
     with pytest.raises(StorageFailed, match="Inappropriate ioctl"):
         fsio.append("plan.md", b"x\n", root=tmp_path)
 
@@ -697,7 +698,7 @@ def test_sweep_leaves_what_an_editor_may_still_write_into(
     kept = replace(tmp_path, b"new\n", base).kept
     assert kept
     assert (fsio.sweep(tmp_path / "tmp"), kept.exists()) == ((), True)
-    monkeypatch.setattr(fsio, "_LATE_WRITERS", -1.0)
+    monkeypatch.setattr(fsio.leftovers, "LATE_WRITERS", -1.0)
     assert (fsio.sweep(tmp_path / "tmp"), kept.exists()) == ((), False)
 
 
@@ -707,15 +708,15 @@ def test_sweep_gives_back_what_an_editor_wrote_too_late(tmp_path: Path, base: fs
         editor.write(b"typed late\n")
     (stray,) = fsio.sweep(tmp_path / "tmp")
     assert (stray.path, stray.path.read_bytes()) == (kept, b"typed late\n")
-    assert stray.before == fsio.sha256(b"old\n").hexdigest()
-    assert stray.after == fsio.sha256(b"new\n").hexdigest()
+    assert stray.before == sha256(b"old\n").hexdigest()
+    assert stray.after == sha256(b"new\n").hexdigest()
 
 
 def test_sweep_clears_what_a_kill_left(tmp_path: Path) -> None:
     tmp = tmp_path / "tmp"
     assert fsio.sweep(tmp) == ()
     tmp.mkdir()
-    was, new = fsio.sha256(b"old\n").hexdigest(), fsio.sha256(b"new\n").hexdigest()
+    was, new = sha256(b"old\n").hexdigest(), sha256(b"new\n").hexdigest()
     (tmp / f"mdmem-{'0' * 16}.part").write_bytes(b"ne")
     (tmp / f"mdmem-{'1' * 16}-{was}-{new}.swap").write_bytes(b"new\n")
     (tmp / f".plan.md.mdmem-{'2' * 16}.part").write_bytes(b"ne")
@@ -730,7 +731,7 @@ def test_sweep_leaves_what_is_being_put(tmp_path: Path, monkeypatch: pytest.Monk
         assert fsio.sweep(tmp_path / "tmp") == ()
         os.rename(*args, **options)
 
-    monkeypatch.setattr(fsio, "_rename", swept)
+    monkeypatch.setattr(fsio.calls, "rename", swept)
     fsio.put("current", b"one", root=tmp_path)
     assert (tmp_path / "current").read_bytes() == b"one"
 
@@ -738,7 +739,7 @@ def test_sweep_leaves_what_is_being_put(tmp_path: Path, monkeypatch: pytest.Monk
 def test_sweep_passes_over_what_goes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draft = tmp_path / f"mdmem-{'3' * 16}.put"
     draft.write_bytes(b"whole by now")
-    monkeypatch.setattr(fsio, "_regular", before(fsio._regular, draft.unlink))
+    monkeypatch.setattr(fsio.paths, "open_regular", before(fsio.paths.open_regular, draft.unlink))
     assert fsio.sweep(tmp_path) == ()
 
 
@@ -754,7 +755,7 @@ def test_put(tmp_path: Path) -> None:
 
 def test_a_failed_put_keeps_the_old_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fsio.put("current", b"one", root=tmp_path)
-    monkeypatch.setattr(fsio, "_write", Disk(1).write)
+    monkeypatch.setattr(fsio.calls, "write", Disk(1).write)
     with pytest.raises(StorageFailed, match="cannot write current: the disk is full"):
         fsio.put("current", b"two", root=tmp_path)
     assert ((tmp_path / "current").read_bytes(), left(tmp_path)) == (b"one", [])
@@ -800,7 +801,7 @@ def test_move(tmp_path: Path, base: fsio.Snapshot) -> None:
 
 
 def test_a_read_only_place_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fsio, "_mkdir", failing(errno.EROFS))
+    monkeypatch.setattr(fsio.calls, "mkdir", failing(errno.EROFS))
     with pytest.raises(StorageFailed, match=r"cannot append to memory/a\.md: the file system is read-only"):
         fsio.append("memory/a.md", b"x\n", root=tmp_path)
 

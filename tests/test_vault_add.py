@@ -305,15 +305,15 @@ def test_entries_of_other_processes_are_never_taken_for_a_persons(
     def read_late(self: Commits, path: str) -> bytes | None:
         if not slipped:
             slipped.append(path)
-            with other._delivery.writing(500):
-                monkeypatch.setattr(other._journal, "mark_all", lambda marks: None)
+            with other._delivery.writing(500), monkeypatch.context() as patch:
+                patch.setattr(other._journal, "mark_all", lambda marks: None)
                 other._journal.append(intake.record(other.place, NewEntry("slipped in"), "group"))
                 other._delivery.deliver()
-            monkeypatch.undo()
         return real(self, path)
 
-    monkeypatch.setattr(Commits, "_bytes", read_late)
-    vault.add("first")
+    with monkeypatch.context() as patch:
+        patch.setattr(Commits, "_bytes", read_late)
+        vault.add("first")
     again(vault).add("third")
     assert body(vault).count("\n") == 3
     assert "save" not in ops(vault)

@@ -231,14 +231,14 @@ def test_what_does_not_exist_is_not_changed_and_neither_is_its_neighbour(two: Va
 
 def test_rm_of_a_file_saved_meanwhile_keeps_the_save(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     place = write(vault, "memory/plan.md", "# Plan\n")
-    real, saves = fsio._rename, iter(["# Plan, saved\n"])
+    real, saves = fsio.calls.rename, iter(["# Plan, saved\n"])
 
     def save_first(name: str, *rest: object, **where: object) -> None:
         for text in saves if name == "plan.md" else ():
             place.write_text(text)
         real(name, *rest, **where)
 
-    monkeypatch.setattr(fsio, "_rename", save_first)
+    monkeypatch.setattr(fsio.calls, "rename", save_first)
     with pytest.raises(Refused):
         vault.remove("plan@" + "0" * 6)
     change = vault.remove("plan")

@@ -18,7 +18,7 @@ from mdmem.model import Reindexed
 from mdmem.store import generations
 
 QUERIES = ("tea", "coffee order", "咖啡", "err_1042", "the", '"green tea"', "tea -coffee", "gre*", "", "rk", "木火 tea")
-WORDS = ["tea", "coffee", "green", "order", "咖啡", "木火共生", "ERR_1042", "milk", "the", "of", "rock", "work#x", "#tag", "cafe"]
+WORDS = """tea coffee green order 咖啡 木火共生 ERR_1042 milk the of rock work#x #tag cafe""".split()  # noqa: SIM905
 
 
 @pytest.fixture

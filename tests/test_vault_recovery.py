@@ -66,10 +66,10 @@ def test_an_add_that_dies_is_finished_by_the_next_command(
     owner, name = {
         "append": (fsio, "append" if len(text) < 1000 else "replace"),
         "mark_all": (Journal, "mark_all"),
-        "sync": (fsio, "_fdatasync" if len(text) < 1000 else "_fsync"),
+        "sync": (fsio.calls, "fdatasync" if len(text) < 1000 else "fsync"),
         "commit": (Commits, "commit_placed"),
     }[point]
-    dying(monkeypatch, owner, name, lambda: vault.add(text), after=1 if name == "_fdatasync" else 0)
+    dying(monkeypatch, owner, name, lambda: vault.add(text), after=1 if name == "fdatasync" else 0)
     found = again(vault)
     found.status()
     assert [entry.text for entry in found.today()[1]] == ["before", text]
@@ -290,11 +290,11 @@ def test_nothing_is_left_in_tmp(vault: Vault, monkeypatch: pytest.MonkeyPatch) -
     write(vault, "memory/plan.md", "# Plan\n")
     vault.remove("plan")
     tmp = vault.place.state / "tmp"
-    dying(monkeypatch, fsio, "_fsync", lambda: vault.edit(FIRST, "three"))
+    dying(monkeypatch, fsio.calls, "fsync", lambda: vault.edit(FIRST, "three"))
     (tmp / "mdmem-0123456789abcdef.part").write_text("torn")
     again(vault).add("a fresh one")
     assert all(path.name.endswith(".swap") for path in tmp.iterdir())
-    monkeypatch.setattr(fsio, "_LATE_WRITERS", 0.0)
+    monkeypatch.setattr(fsio.leftovers, "LATE_WRITERS", 0.0)
     again(vault).add("later")
     assert list(tmp.iterdir()) == []
 

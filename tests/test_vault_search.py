@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mdmem import Vault
+from mdmem.errors import BadInput
 from mdmem.model import Answer
 
 LOG = """# 2026-11-02
@@ -214,7 +215,7 @@ def test_a_hit_shows_the_best_passage_and_its_lines(vault: Vault) -> None:
     shown = path.read_text(encoding="utf-8").split("\n")[hit.lines[0] - 1 : hit.lines[1]]
     assert "The zebra is here." in shown and "\n".join(shown) == hit.text
     assert [hit.snippet[a:b] for a, b in hit.marks] == ["zebra"]
-    assert [a for a in addresses(vault.search("filler", k=50))].count("archives/long") == 1
+    assert addresses(vault.search("filler", k=50)).count("archives/long") == 1
 
 
 def test_short_and_to_the_point_ranks_before_long_and_general(vault: Vault) -> None:
@@ -262,3 +263,60 @@ def test_names_are_kept_apart(vault: Vault) -> None:
     for name in ("trip_plan", "trip-plan", "trip plan", "README", "readme"):
         (vault.root / "memory" / f"{name}.md").write_text(f"zanzibar {name}", encoding="utf-8")
     assert set(addresses(vault.search("zanzibar"))) == {"trip_plan", "trip-plan", "trip plan", "README", "readme"}
+
+
+@pytest.mark.parametrize(
+    ("query", "minutes"),
+    [
+        ("E1100 in:daily", {"05"}),
+        ("E1100 -zebra", {"05"}),
+        ("E1100 AND duplicate", {"05"}),
+        ('"zzz espresso" -best', set()),
+        ('"zzz espresso" in:archives', set()),
+        ("NOT espresso in:archives", set()),
+        ("-espresso", {"00", "05", "10", "20", "25", "30", "35", "40", "45", "50", "55"}),
+        ("espresso -best :)", set()),
+    ],
+)
+def test_bounds_hold_whatever_else_the_query_says(vault: Vault, query: str, minutes: set[str]) -> None:
+    assert {a[-2:] for a in addresses(vault.search(query, k=50)) if "#" in a} == minutes
+
+
+@pytest.mark.parametrize("query", ["ai", "il", "dai"])
+def test_the_folder_of_the_logs_is_not_what_they_say(vault: Vault, query: str) -> None:
+    assert all(query in hit.entry.text.lower() for hit in vault.search(query, k=50))
+
+
+def test_what_is_excluded_by_name_is_not_found_by_its_letters(vault: Vault) -> None:
+    vault.add("I do not espresso")
+    assert not any("espresso" in hit.entry.text for hit in vault.search("NOT espresso", k=50))
+
+
+def test_headings_of_a_log_are_found(vault: Vault) -> None:
+    path = vault.root / "memory" / "daily" / "2026-11-03.md"
+    path.write_text("# Trip to Kyoto\n\n- 10:00 a\n\n## Sprint review\n\n- 11:00 b\n", encoding="utf-8")
+    hit = vault.search("sprint review")[0]
+    assert (hit.entry.address, hit.entry.kind) == ("daily/2026-11-03", "document")
+    assert addresses(vault.search("kyoto trip")) == ["daily/2026-11-03"]
+    assert addresses(vault.search("11:00 b", exact=True)) == ["daily/2026-11-03#11:00"]
+
+
+def test_names_with_odd_blanks_and_endings_are_addresses(vault: Vault) -> None:
+    for name in ("会议\u3000记录", "x@abcdef", "x.md", "👩\u200d💻 notes", "no\u00a0break"):
+        (vault.root / "memory" / f"{name}.md").write_text("zanzibar", encoding="utf-8")
+    found = vault.search("zanzibar", k=20)
+    assert len(found) == 5
+    for hit in found:
+        assert vault.get(hit.entry.address).path == hit.entry.path
+
+
+def test_the_budget_is_spent_around_the_match(vault: Vault) -> None:
+    vault.add("filler " * 100 + "zanzibar " + "filler " * 100)
+    (hit,) = vault.search("zanzibar", max_chars=60)
+    assert "zanzibar" in hit.text and len(hit.text) <= 60
+
+
+@pytest.mark.parametrize("options", [{"k": 0}, {"page": -1}, {"max_chars": 0}])
+def test_numbers_count_from_one(vault: Vault, options: dict[str, int]) -> None:
+    with pytest.raises(BadInput):
+        vault.search("tea", **options)

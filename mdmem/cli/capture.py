@@ -98,20 +98,27 @@ def _add_batch(vault: "Vault", common: NewEntry, form: str, text: list[str], as_
         raise BadInput("a batch takes its entries from stdin", "leave out TEXT and --id")
     if form not in ("lines", "jsonl"):
         raise BadInput(f"there is no form {form} of a batch", "the forms are lines and jsonl")
-    entries = list(_batch(vault, common, form, terminal.read()))  # all of them, before any is added
-    _show(vault.add_batch(entries), as_json)
-    _warn(entries)
+    given: list[tuple[int, NewEntry]] = []
+    try:
+        # The vault checks each entry as it comes, and keeps none before it has seen all.
+        done = vault.add_batch(_batch(vault, common, form, terminal.read(), given))
+    except BadInput as error:
+        raise BadInput(f"line {len(given) and given[-1][0]}: {error.message}", "nothing was added") from error
+    _show(done, as_json)
+    _warn([entry for _, entry in given])
 
 
-def _batch(vault: "Vault", common: NewEntry, form: str, source: str) -> Iterator[NewEntry]:
-    """Yield an entry for each line that is not blank. Raises BadInput, naming the line."""
+def _batch(
+    vault: "Vault", common: NewEntry, form: str, source: str, given: list[tuple[int, NewEntry]]
+) -> Iterator[NewEntry]:
+    """Yield an entry for each line that is not blank, and note in `given` which line it is. Raises BadInput."""
     for number, line in enumerate(source.removeprefix("\ufeff").split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            yield replace(common, text=line.rstrip("\r")) if form == "lines" else _from_json(vault, common, line)
-        except BadInput as error:
-            raise BadInput(f"line {number}: {error.message}", f"{error.hint}; nothing was added") from error
+        if line.strip():
+            given.append((number, common))
+            text = line.rstrip("\r")
+            entry = replace(common, text=text) if form == "lines" else _from_json(vault, common, line)
+            given[-1] = (number, entry)
+            yield entry
 
 
 def _from_json(vault: "Vault", common: NewEntry, line: str) -> NewEntry:

@@ -59,8 +59,8 @@ class Found:
 class Filter:
     """Bounds on units: since ≤ date < until, all of the folded tags or tags nested under them, and a path.
 
-    The path is relative to the vault: a file (`.md` may be left out), a folder, or a name up to one of its dashes
-    (`memory/daily/2026-11` is a month).
+    The path is relative to the vault: a file (`.md` may be left out), a folder, or a log's name up to its year or
+    month (`memory/daily/2026-11`).
     """
 
     since: float | None = None
@@ -223,9 +223,9 @@ class Catalog:
     def find(self, name: str) -> list[Found]:
         """Find the units that have this id or address."""
         rows = self._db.execute(
-            f"SELECT {_FOUND} FROM units u JOIN files f ON f.id = u.file WHERE u.key = ?1 OR u.address = ?1"
+            f"SELECT {_FOUND} FROM units u JOIN files f ON f.id = u.file WHERE u.key = :name OR u.address = :name"
             " ORDER BY f.path, u.place",
-            (_blob(name),),
+            {"name": _blob(name)},
         )
         return [_found(row) for row in rows]
 
@@ -242,11 +242,14 @@ class Catalog:
 
     def locate(self, units: Sequence[int]) -> dict[int, Found]:
         """Tell where units are."""
-        marks = ",".join("?" * len(units))
-        rows = self._db.execute(
-            f"SELECT {_FOUND} FROM units u JOIN files f ON f.id = u.file WHERE u.id IN ({marks})", units
-        )
-        return {row[0]: _found(row) for row in rows}
+        found: dict[int, Found] = {}
+        for some in _batches(list(units), 500):
+            marks = ",".join("?" * len(some))
+            rows = self._db.execute(
+                f"SELECT {_FOUND} FROM units u JOIN files f ON f.id = u.file WHERE u.id IN ({marks})", some
+            )
+            found.update((row[0], _found(row)) for row in rows)
+        return found
 
     def tags(self) -> list[tuple[str, int]]:
         """Count the units of each tag, spellings of one tag together: by falling count, then by name."""
@@ -283,8 +286,9 @@ def _where(bounds: Filter) -> tuple[str, list[object]]:
         values += [tag, len(tag) + 1, tag + "/"]
     if bounds.within is not None:
         path = _blob(bounds.within)
+        more = b"-" if re.search(r"(\A|/)\d{4}(-\d\d)?\Z", bounds.within) else b"/"
         parts.append("u.file IN (SELECT id FROM files WHERE path IN (?, ?) OR substr(path, 1, ?) IN (?, ?))")
-        values += [path, path + b".md", len(path) + 1, path + b"/", path + b"-"]
+        values += [path, path + b".md", len(path) + 1, path + b"/", path + more]
     return " AND ".join(parts), values
 
 

@@ -66,7 +66,7 @@ def current(state: Path, identity: Identity) -> tuple[Generation | None, str]:
     if manifest.get("state") != "clean":
         return None, "the last update of the index was interrupted"
     if manifest.get("identity") != identity:
-        return None, "the index was built by another version or for another place"
+        return None, "the index was built by another version, or for another place or time zone"
     if not _unharmed(generation, manifest.get("files")):
         return None, "the index is damaged"
     return generation, ""

@@ -55,7 +55,13 @@ class _FoldTable(dict[int, str]):
 
 
 _FOLD = _FoldTable({code: chr(code) for code in range(128)})
-_FOLD[0x2019] = "'"
+_FOLD.update({0x2019: "'", 0xAD: "", 0x200B: "", 0xFEFF: ""})  # an apostrophe; signs that only allow a break
+_FOLD.update(zip(map(ord, "łŁøØđĐħĦ"), "lLoOdDhH", strict=True))  # letters that Unicode does not take apart
+
+
+def is_cjk(term: str) -> bool:
+    """Tell whether a term is a part of a CJK run."""
+    return bool(_IS_CJK.match(term))
 
 
 def unify(text: str) -> str:

@@ -109,18 +109,31 @@ def parse(text: str) -> Node | None:
     """Read a query; None when it asks for nothing in particular (empty, only blanks)."""
     if not text.strip():
         return None
-    try:
-        node = _Parser(text).read()
-    except _NoQuery:
-        return plain(text)
-    # A word with a dash alone excludes from nothing: `-v` asks for the text "-v".
-    return plain(text) if text.lstrip().startswith("-") and _is_word(node) else node
+    # A bracket that does not close is text; it must not turn what is excluded into what is asked for.
+    for readable in (text, re.sub(r"[()]", " ", text)):
+        try:
+            return _Parser(readable).read()
+        except _NoQuery:
+            continue
+    return plain(text)
 
 
 def plain(text: str) -> Node | None:
     """Take a query as plain words, whatever signs it holds."""
     words = tuple(dict.fromkeys(Word(word) for word in text.replace('"', " ").split()))[:MAX_WORDS]
     return Any(words) if words else None
+
+
+def loosened(node: Node) -> Node | None:
+    """Ask for the words of each wanted phrase instead of the phrase; None when there is no phrase to loosen."""
+    match node:
+        case Phrase(text):
+            return plain(text)
+        case All(nodes) | Any(nodes) | Maybe(nodes):
+            fresh = tuple(loosened(inner) for inner in nodes)
+            if any(fresh):
+                return type(node)(tuple(new or old for new, old in zip(fresh, nodes, strict=True)))
+    return None
 
 
 def leaves(node: Node, *, negated: bool = False) -> Iterator[Leaf]:
@@ -199,10 +212,6 @@ class _Parser:
         return self.place >= len(self.items) or bool(self.items[self.place]["close"])
 
 
-def _is_word(node: Node) -> bool:
-    return isinstance(node, Not) and isinstance(node.node, Word)
-
-
 def _binds(node: Node) -> bool:
     return isinstance(node, Phrase | Tag | In | Not)
 
@@ -211,8 +220,6 @@ def _join(free: list[Node], bound: list[Node]) -> Node:
     if not bound:
         return free[0] if len(free) == 1 else Any(tuple(free))
     if not free:
-        if all(isinstance(node, Not) for node in bound) and len(bound) > 1:
-            raise _NoQuery
         return bound[0] if len(bound) == 1 else All(tuple(bound))
     found = any(isinstance(node, Phrase) for node in bound)
     return All((*bound, Maybe(tuple(free)) if found else Any(tuple(free))))

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mdmem.text import analyze
 
 Span = tuple[int, int]
+
+CANDIDATES = 50
+"""Passages of one text that are compared in full, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ def marks(text: str, wanted: Wanted) -> list[tuple[int, int, float]]:
 
 def _pieces(token: analyze.Token) -> list[tuple[int, int, tuple[str, ...]]]:
     """Part a CJK run into its bigrams and characters, for a part of it may match; any other token is one piece."""
-    if token.end - token.start != len(token.parts):
+    if not token.whole or not analyze.is_cjk(token.whole[0]) or token.end - token.start != max(1, len(token.parts)):
         return [(token.start, token.end, (*token.whole, *token.parts))]
     return [
         (token.start + n, token.start + n + size, (term,))
@@ -50,7 +53,7 @@ def _pieces(token: analyze.Token) -> list[tuple[int, int, tuple[str, ...]]]:
 def _needles(text: str, needles: Iterable[str]) -> list[tuple[int, int, float]]:
     folded, back = _aligned(text, lambda c: " " if c.isspace() else analyze.unify(c).casefold())
     found = []
-    for needle in needles:
+    for needle in filter(None, needles):
         pattern = re.compile(" +".join(re.escape(word) for word in needle.split(" ")))
         for match in pattern.finditer(folded):
             found.append((back[match.start()], back[match.end() - 1] + 1, 1.0 + len(needle)))
@@ -74,6 +77,13 @@ def _merged(found: list[tuple[int, int, float]]) -> list[tuple[int, int, float]]
             start, end, weight = old[0], max(old[1], end), max(old[2], weight)
         merged.append((start, end, weight))
     return merged
+
+
+def likeliest(texts: Sequence[str], wanted: Wanted) -> list[int]:
+    """Number the passages that hold any of what is wanted, as cheaply as can be told; the first if none seems to."""
+    signs = [*(sign for needle in wanted.needles for sign in needle.split(" ")), *wanted.terms]
+    found = [number for number, text in enumerate(texts) if any(map(analyze.fold(text).__contains__, signs))]
+    return found[:CANDIDATES] or [0]
 
 
 def worth(text: str, wanted: Wanted) -> float:

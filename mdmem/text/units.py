@@ -85,13 +85,14 @@ def read(path: str, data: bytes, *, only: Container[str] | None = None) -> Readi
 def _log(path: str, source: str, day: date, only: Container[str] | None) -> Iterator[Unit]:
     """Yield the entries of a log, and what is in none of them as one document."""
     stem = stem_of(path)
-    log = entries.parse(source, only=only)
-    rest = _rest(stem, source, log, day)
+    whole = only is None or "" in only
+    log = entries.parse(source, only=None if whole else only)
+    rest = _rest(stem, source, log, day) if whole else None
     if rest:
         yield rest
     for entry in log.entries:
         address = f"{stem}#{entry.label}"
-        text = markdown.readable(entry.text)
+        text = markdown.readable("\ufeff" + entry.text)  # the mark in front: one of the text's own stays
         yield Unit(
             kind="entry",
             address=address,
@@ -111,22 +112,27 @@ def _log(path: str, source: str, day: date, only: Container[str] | None) -> Iter
 
 
 def _rest(stem: str, source: str, log: entries.Log, day: date) -> Unit | None:
-    if not log.passages:
+    """Give what is in no entry, headings too, unless it is no more than the heading every log begins with."""
+    pieces, at = [], 0
+    for start, end in [*((entry.start, entry.end) for entry in log.entries), (len(source), len(source))]:
+        pieces.append((at, source[at:start].strip()))
+        at = end
+    found = [(start, text) for start, text in pieces if text]
+    text = markdown.readable("\n\n".join(text for _, text in found)).strip()
+    if not text or re.fullmatch(r"#\s*[\d-]*", text):
         return None
-    first, last = log.passages[0], log.passages[-1]
-    text = markdown.readable("\n\n".join(source[p.start : p.end].rstrip() for p in log.passages))
-    if re.fullmatch(r"#\s*[\d-]*", text.strip()):
-        return None
+    first = source.count("\n", 0, source.index(found[0][1], found[0][0])) + 1
+    last = source.count("\n", 0, source.index(found[-1][1], found[-1][0]) + len(found[-1][1])) + 1
     return Unit(
         kind="document",
         address=stem,
         id=stem,
-        start=first.start,
-        end=last.end,
-        line=first.line,
-        last_line=last.last_line,
+        start=0,
+        end=len(source),
+        line=first,
+        last_line=last,
         text=text,
-        text_line=first.line,
+        text_line=first,
         title=day.isoformat(),
         tags=markdown.tags(text),
         day=day,
@@ -139,6 +145,7 @@ def _document(path: str, source: str) -> tuple[Unit, list[tuple[int | None, str]
     text = markdown.readable(body)
     address = stem_of(path)
     tags = dict.fromkeys((*frontmatter.tag_list(block.fields), *markdown.tags(text)))
+    broken = bool(block.problems) and not block.body_start
     unit = Unit(
         kind="document",
         address=address,
@@ -149,7 +156,8 @@ def _document(path: str, source: str) -> tuple[Unit, list[tuple[int | None, str]
         last_line=max(1, source.count("\n") + (not source.endswith("\n"))),
         text=text,
         text_line=source.count("\n", 0, block.body_start) + 1,
-        title=markdown.title(body, block.fields, basename(address)),
+        # A broken block reads as a heading made of its own last line.
+        title=basename(address) if broken else markdown.title(body, block.fields, basename(address)),
         tags=tuple(tags),
         day=_day(block.fields),
         front=markdown.readable(source[block.start : block.end]),

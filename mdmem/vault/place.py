@@ -114,11 +114,11 @@ def pick(found: Iterable[Unit], address: str) -> Unit | None:
 
 
 def checked(address: str) -> str:
-    """Return an address that may be looked up, without `memory/` and `.md`. Raises BadInput."""
+    """Return an address without `memory/`, `.md` and blanks around it. Raises BadInput for what can be none."""
     address = address.strip()
     stem, sign, label = address.partition("#")
     stem = re.sub(r"\.md(\.zst)?\Z", "", stem.removeprefix("memory/"))
-    if not stem or not address.isprintable():
+    if not stem or "\0" in address:
         raise BadInput(f"{address!r} is no address", "an address looks like daily/2026-11-29#14:30 or archives/plan")
     return stem + sign + label
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdmem import retrieve
-from mdmem.errors import MdmemError, Missing
+from mdmem.errors import BadInput, MdmemError, Missing
 from mdmem.model import Answer, Entry, Hit, Query
 from mdmem.store import lexical
 from mdmem.store.catalog import Filter, Found
@@ -19,6 +19,8 @@ from mdmem.text import analyze, chunk, markdown, snippet, units
 from mdmem.text.units import Unit
 from mdmem.vault.index import Index, KeywordLeg, Stores, within
 from mdmem.vault.place import Place, checked, nearest, pick, split_guard, whole
+
+TIERS = ("holds the query's words", "holds the query as a substring", "holds a word of the query as a substring")
 
 DEADLINE = 1.5
 """Seconds after which a search stops looking further and answers with what it has."""
@@ -62,25 +64,29 @@ def _same(listed: Iterable[Unit], found: Found) -> Unit | None:
 
 
 def find(place: Place, index: Index, address: str) -> tuple[str, Unit, str | None]:
-    """Find what an address or id names: (path, unit, hash that its text must have). Raises NotFound, BadInput."""
-    address, guard = split_guard(address)
-    address = checked(address)
-    for path in dict.fromkeys((units.path_of(address), units.path_of(f"daily/{address}"))):
-        unit = _in_file(place, path, address)
-        if unit:
-            return path, unit, guard
-    with index.open() as stores:
-        for found in stores.catalog.find(address):
-            unit = Files(place).unit(found)
+    """Find what an address or id names: (path, unit, hash that its text must have). Raises NotFound, BadInput.
+
+    The address as it was typed counts first: a name may end like a guard, in `.md`, or in a blank.
+    """
+    plain, guard = split_guard(address)
+    for typed, wanted in ((address, None), (plain, guard)):
+        for name in dict.fromkeys((typed, checked(typed), f"daily/{checked(typed)}")):
+            unit = _in_file(place, units.path_of(name), name)
             if unit:
-                return found.path, unit, guard
-        raise nearest(address, stores.catalog.addresses())
+                return units.path_of(name), unit, wanted
+    with index.open() as stores:
+        for typed, wanted in ((address, None), (checked(plain), guard)):
+            for found in stores.catalog.find(typed):
+                unit = Files(place).unit(found)
+                if unit:
+                    return found.path, unit, wanted
+        raise nearest(checked(plain), stores.catalog.addresses())
 
 
 def _in_file(place: Place, path: str, address: str) -> Unit | None:
     try:
         snapshot = place.read(path)
-    except MdmemError:
+    except BadInput:
         return None
     if snapshot is None:
         return None
@@ -112,6 +118,8 @@ def search(place: Place, index: Index, query: Query) -> Answer:
     """Answer a query from the keyword index. Raises Missing for a mode that is not there."""
     started = time.monotonic()
     query = replace(query, text=markdown.readable(query.text))
+    if min(query.k, query.page, 1 if query.max_chars is None else query.max_chars) < 1:
+        raise BadInput("k, page and max_chars count from 1", "leave them out for the usual")
     if query.mode == "semantic":
         raise Missing("semantic search needs a model, and none is prepared", "use --mode keyword")
     with index.open() as stores:
@@ -146,8 +154,12 @@ def bounded(hits: Iterable[Hit], limit: int) -> Iterable[Hit]:
 
 
 def _cut(hit: Hit, limit: int) -> Hit:
+    """Cut a hit's texts to `limit` characters, around the first place that matched."""
+    match = hit.snippet[slice(*hit.marks[0])] if hit.marks else ""
+    at = hit.text.find(match)
+    text = hit.text[max(0, min(at - limit // 3, len(hit.text) - limit)) :] if at > limit // 2 else hit.text
     marks = tuple((start, min(end, limit - 1)) for start, end in hit.marks if start < limit - 1)
-    return replace(hit, text=_shortened(hit.text, limit), snippet=_shortened(hit.snippet, limit), marks=marks)
+    return replace(hit, text=_shortened(text, limit), snippet=_shortened(hit.snippet, limit), marks=marks)
 
 
 def _shortened(text: str, limit: int) -> str:
@@ -185,18 +197,12 @@ def _hits(
 
 
 def _hit(entry: Entry, unit: Unit, hit: retrieve.Ranked, wanted: snippet.Wanted, rank: int) -> Hit:
+    best, first = _passage(unit, wanted)
     text, lines = unit.text, entry.lines
     if unit.kind == "document":
-        pieces = chunk.chunks(unit.text, 0, len(unit.text))
-        if len(pieces) > 1:
-            best = max(pieces, key=lambda piece: snippet.worth(unit.text[piece.start : piece.end], wanted))
-            text = unit.text[best.start : best.end].strip("\n")
-            above = unit.text[best.start : best.end].index(text) if text else 0
-            first = unit.text_line + unit.text.count("\n", 0, best.start + above)
-            lines = (first, first + text.count("\n"))
-        else:
-            lines = (unit.text_line, unit.last_line)
-    line, marks = snippet.snippet(markdown.strip_comments(text), wanted)
+        text, lines = best, (first, first + best.count("\n"))
+    best = markdown.strip_comments(best)
+    line, marks = snippet.snippet(best, wanted)
     return Hit(
         entry=entry,
         lines=lines,
@@ -205,14 +211,25 @@ def _hit(entry: Entry, unit: Unit, hit: retrieve.Ranked, wanted: snippet.Wanted,
         ranks={"keyword": rank},
         snippet=line,
         marks=marks,
-        why=_why(text, hit, wanted),
+        why=_why(best, hit, wanted),
     )
+
+
+def _passage(unit: Unit, wanted: snippet.Wanted) -> tuple[str, int]:
+    """Give the passage of a unit that holds most of what is wanted, without blank lines around, and its first line."""
+    pieces = chunk.chunks(unit.text, 0, len(unit.text))
+    texts = [unit.text[piece.start : piece.end] for piece in pieces] or [""]
+    likely = snippet.likeliest(texts, wanted)
+    best = max(likely, key=lambda number: snippet.worth(texts[number], wanted))
+    text = texts[best].strip("\n")
+    start = (pieces[best].start if pieces else 0) + texts[best].index(text)
+    return text, unit.text_line + unit.text.count("\n", 0, start)
 
 
 def _why(text: str, hit: retrieve.Ranked, wanted: snippet.Wanted) -> tuple[str, ...]:
     """Say how a hit came about: its terms with their importance, or the substring."""
     if hit.tier:
-        return (("holds the query as a substring", "holds a part of the query as a substring")[hit.tier - 1],)
+        return (TIERS[hit.tier - 1],)
     here = {
         term
         for token in analyze.tokens(analyze.unify(text), wanted.stem)

@@ -1,6 +1,6 @@
 """Faults at the n-th call that may change something: the process is killed there, or the call fails.
 
-Counted are the calls that `fsio` names and each start of git. A killed process is a fork that ends by SIGKILL, so
+Counted are the calls that `fsio.calls` names and each start of git. A killed process is a fork that ends by SIGKILL, so
 that nothing of it clears up. `SWEEP=1 pytest tests/faults` tries every point; without it, one in so many is.
 """
 
@@ -19,8 +19,8 @@ from mdmem import Vault, fsio
 from mdmem.errors import MdmemError
 from mdmem.store.repo.command import Git
 
-CALLS = ("_write", "_pwrite", "_truncate", "_fsync", "_fdatasync", "_rename", "_rename_how", "_link", "_unlink")
-CALLS += ("_mkdir", "_chmod", "_open")
+CALLS = ("write", "pwrite", "truncate", "fsync", "fdatasync", "rename", "rename_how", "link", "unlink")
+CALLS += ("mkdir", "chmod", "open")
 
 EVERY = int(os.environ.get("SWEEP", "8"))
 """One point in so many is tried."""
@@ -36,7 +36,7 @@ def counted(fault: Fault) -> Iterator[list[int]]:
 
     def wrapped(name: str, real: Callable[..., object]) -> Callable[..., object]:
         def call(*args: Any, **options: Any) -> object:
-            if name != "_open" or int(args[1]) & (os.O_CREAT | os.O_WRONLY | os.O_RDWR):
+            if name != "open" or int(args[1]) & (os.O_CREAT | os.O_WRONLY | os.O_RDWR):
                 numbers.append(numbers[-1] + 1)
                 fault(numbers[-1], name)
             return real(*args, **options)
@@ -44,7 +44,7 @@ def counted(fault: Fault) -> Iterator[list[int]]:
         return call
 
     with (
-        mock.patch.multiple(fsio, **{name: wrapped(name, getattr(fsio, name)) for name in CALLS}),
+        mock.patch.multiple(fsio.calls, **{name: wrapped(name, getattr(fsio.calls, name)) for name in CALLS}),
         mock.patch.object(Git, "_start", wrapped("git", Git._start)),
     ):
         yield numbers

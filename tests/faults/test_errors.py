@@ -95,7 +95,7 @@ def test_a_sync_that_fails_after_the_append_is_said_and_loses_nothing(
     lived: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    real = fsio._fdatasync
+    real = fsio.calls.fdatasync
 
     def second_fails(fd: int) -> None:
         calls.append("sync")
@@ -104,7 +104,7 @@ def test_a_sync_that_fails_after_the_append_is_said_and_loses_nothing(
         real(fd)
 
     with monkeypatch.context() as patch:
-        patch.setattr(fsio, "_fdatasync", second_fails)
+        patch.setattr(fsio.calls, "fdatasync", second_fails)
         done = lived.add("note")
     assert not done.pending
     assert any("may not be durable" in notice for notice in done.notices)
@@ -116,7 +116,7 @@ def test_a_journal_that_cannot_be_synced_keeps_nothing(lived: Vault, monkeypatch
         raise OSError(errno.EIO, "broken")
 
     with monkeypatch.context() as patch:
-        patch.setattr(fsio, "_fdatasync", fails)
+        patch.setattr(fsio.calls, "fdatasync", fails)
         with pytest.raises(StorageFailed):
             lived.add("note")
     again(lived).status()
@@ -125,7 +125,7 @@ def test_a_journal_that_cannot_be_synced_keeps_nothing(lived: Vault, monkeypatch
 
 @pytest.mark.parametrize("length", [1, 10, 19])
 def test_a_short_write_is_completed_or_taken_back(lived: Vault, monkeypatch: pytest.MonkeyPatch, length: int) -> None:
-    real, broken = fsio._write, []
+    real, broken = fsio.calls.write, []
 
     def short(fd: int, data: bytes) -> int:
         if data.startswith(b"- 14:30:05"):
@@ -136,7 +136,7 @@ def test_a_short_write_is_completed_or_taken_back(lived: Vault, monkeypatch: pyt
         return real(fd, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(fsio, "_write", short)
+        patch.setattr(fsio.calls, "write", short)
         done = lived.add("a new entry")
     assert broken
     assert done.pending

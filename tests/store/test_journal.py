@@ -22,7 +22,7 @@ import mdmem
 from mdmem import fsio
 from mdmem.errors import Busy, StorageFailed
 from mdmem.store import journal as module
-from mdmem.store.journal import Journal, Mark, Receipt, Record, Tracked
+from mdmem.store.journal import Journal, Mark, Receipt, Record, Tracked, lines
 
 PACKAGE = Path(mdmem.__file__).parent.parent
 DAY = 86400.0
@@ -233,7 +233,7 @@ def test_every_flipped_byte_harms_one_record_at_most(journal: Journal, segment: 
 def test_what_a_later_version_added_is_skipped(journal: Journal, segment: Path) -> None:
     add(journal, "one")
     with segment.open("ab") as file:
-        file.write(module._line({"id": "f" * 16, "op": "add", "text": "two", "later": 1}))
+        file.write(lines.compose({"id": "f" * 16, "op": "add", "text": "two", "later": 1}))
     assert texts(journal) == ["one", "two"]
 
 
@@ -248,7 +248,7 @@ def test_a_record_counts_once(journal: Journal) -> None:
 
 def test_a_failed_write_keeps_nothing(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     add(journal, "one")
-    monkeypatch.setattr(fsio, "_write", failing(errno.ENOSPC))
+    monkeypatch.setattr(fsio.calls, "write", failing(errno.ENOSPC))
     with pytest.raises(StorageFailed, match=r"cannot write journal/2025-11-29\.log: the disk is full"):
         add(journal, "two")
     assert texts(journal) == ["one"]
@@ -262,11 +262,11 @@ def test_a_failed_sync_keeps_nothing(journal: Journal, segment: Path, monkeypatc
         calls.append(fd)
         # Somebody else is quicker with a record of their own.
         with segment.open("ab") as file:
-            file.write(module._line({"id": "f" * 16, "op": "add", "text": "theirs"}))
+            file.write(lines.compose({"id": "f" * 16, "op": "add", "text": "theirs"}))
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with monkeypatch.context() as patch:
-        patch.setattr(fsio, "_fdatasync", fail)
+        patch.setattr(fsio.calls, "fdatasync", fail)
         with pytest.raises(StorageFailed, match="the disk reports an error"):
             journal.append(FULL, Record(op="add", text="two"))
     assert len(calls) == 1
@@ -276,14 +276,14 @@ def test_a_failed_sync_keeps_nothing(journal: Journal, segment: Path, monkeypatc
 
 def test_a_short_write_is_repeated_whole(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     cuts = [30]
-    monkeypatch.setattr(fsio, "_write", lambda fd, data: os.write(fd, data[: cuts.pop() if cuts else None]))
+    monkeypatch.setattr(fsio.calls, "write", lambda fd, data: os.write(fd, data[: cuts.pop() if cuts else None]))
     add(journal, "one")
     assert texts(journal) == ["one"]
 
 
 def test_a_batch_that_does_not_fit_is_not_kept_in_part(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(fsio, "_write", lambda fd, data: os.write(fd, data[:-10]))
+        patch.setattr(fsio.calls, "write", lambda fd, data: os.write(fd, data[:-10]))
         with pytest.raises(StorageFailed, match="the disk is full"):
             journal.append(*(Record(op="add", text=text) for text in "abc"))
     assert texts(journal) == []
@@ -308,8 +308,8 @@ def test_a_limit_on_file_sizes_keeps_nothing(journal: Journal, tmp_path: Path) -
 
 
 def test_an_error_while_blanking_hides_no_other(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fsio, "_fdatasync", failing(errno.EIO))
-    monkeypatch.setattr(fsio, "_pwrite", failing(errno.EROFS))
+    monkeypatch.setattr(fsio.calls, "fdatasync", failing(errno.EIO))
+    monkeypatch.setattr(fsio.calls, "pwrite", failing(errno.EROFS))
     with pytest.raises(StorageFailed, match="the disk reports an error"):
         add(journal, "one")
 
@@ -344,7 +344,7 @@ def test_names_are_durable_before_the_first_record(journal: Journal, monkeypatch
             calls.append(f"{name} {Path(os.readlink(f'/proc/self/fd/{fd}')).name}")
             return call(fd, *args)
 
-        monkeypatch.setattr(fsio, f"_{name}", wrapped)
+        monkeypatch.setattr(fsio.calls, name, wrapped)
 
     record("fsync", os.fsync)
     record("fdatasync", os.fdatasync)
@@ -572,7 +572,7 @@ def test_damaged_lines_are_set_aside(journal: Journal, clock: Clock, segment: Pa
 
 def test_a_segment_of_blanks_goes(journal: Journal, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(fsio, "_fdatasync", failing(errno.EIO))
+        patch.setattr(fsio.calls, "fdatasync", failing(errno.EIO))
         with pytest.raises(StorageFailed):
             add(journal, "one")
     assert not journal.is_empty()
@@ -601,8 +601,8 @@ def test_a_compaction_that_fails_anywhere_loses_nothing(
         return wrapped
 
     with monkeypatch.context() as patch:
-        for name in ("_write", "_fsync", "_fdatasync", "_rename", "_unlink", "_mkdir"):
-            patch.setattr(fsio, name, counted(getattr(fsio, name)))
+        for name in ("write", "fsync", "fdatasync", "rename", "unlink", "mkdir"):
+            patch.setattr(fsio.calls, name, counted(getattr(fsio.calls, name)))
         try:
             journal.compact()
         except StorageFailed:

@@ -414,7 +414,7 @@ def test_a_full_disk_keeps_nobody_from_locking(path: Path, lock: Lock, monkeypat
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(fsio, "_pwrite", full)
+    monkeypatch.setattr(fsio.calls, "pwrite", full)
     with lock.hold(0):
         assert not is_free(path)
 

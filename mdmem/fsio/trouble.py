@@ -1,0 +1,37 @@
+"""What the system says when a file cannot be had, in words for a person: the cause, and what to do about it."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mdmem.errors import StorageFailed
+
+_TRY_AGAIN = "then run the command again"
+_CAUSES = {
+    errno.ENOSPC: ("the disk is full", f"free some space, {_TRY_AGAIN}"),
+    errno.EDQUOT: ("the disk quota is used up", f"free some space, {_TRY_AGAIN}"),
+    errno.EFBIG: ("the limit on file sizes is reached", f"raise `ulimit -f`, {_TRY_AGAIN}"),
+    errno.EROFS: ("the file system is read-only", f"make it writable, {_TRY_AGAIN}"),
+    errno.EACCES: ("permission denied", "look at owner and mode of the file and its folders"),
+    errno.EPERM: ("permission denied", "look at owner, mode and attributes (`lsattr`) of the file"),
+    errno.ELOOP: ("it is a symbolic link", "put the file itself there: links are not followed"),
+    errno.ENOTDIR: ("a folder on the way is a link or no folder", "links are not followed: use real folders"),
+    errno.EISDIR: ("it is not a regular file", "move it away, or choose another name"),
+    errno.ENXIO: ("it is not a regular file", "move it away, or choose another name"),
+    errno.ENOENT: ("it is not there", "look whether the folder was moved or unmounted"),
+    errno.EMFILE: ("too many files are open", f"raise `ulimit -n`, {_TRY_AGAIN}"),
+    errno.ENFILE: ("too many files are open", f"close other programs, {_TRY_AGAIN}"),
+    errno.EIO: ("the disk reports an error", "look at the disk before you go on"),
+}
+
+
+@contextmanager
+def telling(verb: str, path: str) -> Iterator[None]:
+    """Turn an OSError of the block into a StorageFailed that says what could not be done to `path`, and why."""
+    try:
+        yield
+    except OSError as error:
+        cause, hint = _CAUSES.get(error.errno or 0, (error.strerror or str(error), "look at the disk"))
+        raise StorageFailed(f"cannot {verb} {path}: {cause}", hint) from error

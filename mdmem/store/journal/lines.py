@@ -1,0 +1,215 @@
+"""The lines of the journal: how its nouns are written and read, and what all lines together say of each record.
+
+Owns the grammar `<crc32> <json>` and its folding. It must never touch a file, or parse a line before it has to: kind
+and ids of each are at places that are known, and what follows may be long.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from hashlib import sha256
+from typing import Any, Literal
+
+State = Literal["waiting", "placed", "committed", "void", "held"]
+_PLACED = b'{"mark":"placed"'
+_SETTLED = (b'{"mark":"committed"', b'{"mark":"void"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One acknowledged change. `at` is the entry's local time, ISO 8601 with offset.
+
+    An `add` carries text and metadata, for its form depends on the file it will stand in; other operations carry the
+    SHA-256 of their file before and after. Records of one batch share a `group`.
+    """
+
+    id: str = field(default_factory=lambda: os.urandom(8).hex())
+    op: str
+    path: str | None = None
+    text: str | None = None
+    meta: tuple[tuple[str, str], ...] = ()
+    at: str | None = None
+    source: str | None = None
+    reason: str | None = None
+    group: str | None = None
+    before: str | None = None
+    after: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """What became of some records. `block` is the text exactly as it was placed at `offset` (bytes) of `path`."""
+
+    state: State
+    ids: tuple[str, ...]
+    path: str | None = None
+    block: str | None = None
+    offset: int | None = None
+    commit: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """A record and what became of it: the last mark's state, the last placing, the last commit.
+
+    `order` grows with each placing, and is 0 before the first.
+    """
+
+    record: Record
+    state: State = "waiting"
+    path: str | None = None
+    block: str | None = None
+    offset: int | None = None
+    order: int = 0
+    commit: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What is left of a settled record for a month: no text, but `block`, the SHA-256 of the text as placed."""
+
+    id: str
+    op: str
+    state: State
+    path: str | None = None
+    block: str | None = None
+    order: int = 0
+    commit: str | None = None
+    at: str | None = None
+    group: str | None = None
+    before: str | None = None
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The lines of all segments by the id of their record, unparsed: first the record, then its marks in order."""
+
+    records: dict[bytes, bytes]
+    marks: dict[bytes, list[bytes]]
+    order: int
+    """The last placing's."""
+
+    def is_open(self, id: bytes) -> bool:
+        """Tell whether a record is not settled yet."""
+        return id not in self.marks or not self.marks[id][-1].startswith(_SETTLED, 9)
+
+    def tracked(self, id: bytes) -> Tracked:
+        """Parse what there is of one record."""
+        marks = [json.loads(line[9:]) for line in self.marks.get(id, ())]
+        return _tracked(json.loads(self.records[id][9:]), marks)
+
+
+def compose(payload: dict[str, Any]) -> bytes:
+    """Give the line that says this, between newlines."""
+    # ASCII throughout, so lone surrogates and bytes that are no UTF-8 come back as they were.
+    text = json.dumps(payload, separators=(",", ":")).encode()
+    return b"\n%08x %s\n" % (zlib.crc32(text), text)
+
+
+def split(data: bytes) -> list[bytes]:
+    """Split bytes of a segment into lines; empty ones, and zeros a crash left, are none."""
+    return [line for line in data.split(b"\n") if line.strip(b"\0")]
+
+
+def is_whole(line: bytes) -> bool:
+    """Tell whether a line is as it was written, by its sum."""
+    return line[:9] == b"%08x " % zlib.crc32(line[9:])
+
+
+def is_mark(line: bytes) -> bool:
+    """Tell whether a line is a mark, not a record."""
+    return line.startswith(b'{"mark"', 9)
+
+
+def marked(line: bytes) -> list[bytes]:
+    """Give the ids of a mark, which come second, without parsing what follows: it may hold a long text."""
+    return line[9 : line.index(b"]")].split(b'"')[7::2]
+
+
+def record_id(line: bytes) -> bytes:
+    """Give the id of a record, which comes first."""
+    return line[16 : line.index(b'"', 16)]
+
+
+def record_ids(lines: list[bytes]) -> Iterator[bytes]:
+    """Yield the ids of the records among lines."""
+    return (record_id(line) for line in lines if is_whole(line) and not is_mark(line))
+
+
+def fold(segments: dict[str, list[bytes]]) -> Story:
+    """Gather the lines of all segments by record; of a record that stands in two, the first counts."""
+    records: dict[bytes, bytes] = {}
+    marks: dict[bytes, list[bytes]] = {}
+    placed = b""
+    for line in (line for lines in segments.values() for line in lines if is_whole(line)):
+        if not is_mark(line):
+            records.setdefault(record_id(line), line)
+            continue
+        placed = line if line.startswith(_PLACED, 9) else placed
+        for id in marked(line):
+            marks.setdefault(id, []).append(line)
+    return Story(records, marks, json.loads(placed[9:])["order"] if placed else 0)
+
+
+def slim(value: Record | Mark | Receipt) -> dict[str, Any]:
+    """Give the fields that say something, in their order."""
+    pairs = ((one.name, getattr(value, one.name)) for one in fields(value))
+    return {name: item for name, item in pairs if item is not None and item != () and item != {}}
+
+
+def _known(payload: dict[str, Any], kind: type[Record | Receipt]) -> dict[str, Any]:
+    """Leave out what a later version may have added."""
+    names = {one.name for one in fields(kind)}
+    return {name: item for name, item in payload.items() if name in names}
+
+
+def _tracked(payload: dict[str, Any], marks: list[dict[str, Any]]) -> Tracked:
+    given = _known(payload, Record)
+    given["meta"] = tuple((key, value) for key, value in payload.get("meta", ()))
+    placed: dict[str, Any] = {}
+    commit = None
+    for mark in marks:
+        placed = mark if mark["mark"] == "placed" else placed
+        commit = mark.get("commit", commit)
+    return Tracked(
+        Record(**given),
+        marks[-1]["mark"] if marks else "waiting",
+        placed.get("path"),
+        placed.get("block"),
+        placed.get("offset"),
+        placed.get("order", 0),
+        commit,
+        marks[-1].get("reason") if marks else None,
+    )
+
+
+def reduce(one: Tracked) -> Receipt:
+    """Make the receipt of a settled record."""
+    record = one.record
+    block = one.block.encode("utf-8", "surrogateescape") if one.block is not None else None
+    return Receipt(
+        id=record.id,
+        op=record.op,
+        state=one.state,
+        path=one.path or record.path,
+        block=sha256(block).hexdigest() if block is not None else None,
+        order=one.order,
+        commit=one.commit,
+        at=record.at,
+        group=record.group,
+        before=record.before,
+        after=record.after,
+    )
+
+
+def parse_receipt(line: bytes) -> Receipt:
+    """Read the line of a receipt."""
+    return Receipt(**_known(json.loads(line[9:]), Receipt))
