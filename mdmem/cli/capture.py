@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mdmem.cli import editor, options, render, session, shapes, terminal
-from mdmem.errors import BadInput
+from mdmem.errors import BadInput, StorageFailed
 from mdmem.model import Added, NewEntry
 from mdmem.text import secrets
 
@@ -154,8 +154,15 @@ def _warn(entries: list[NewEntry]) -> None:
 
 
 def _show(done: list[Added], as_json: bool) -> None:
-    for each in done:
-        if as_json:
-            terminal.value(shapes.added(each))
-        else:
-            render.added(each)
+    try:
+        for each in done:
+            if as_json:
+                terminal.value(shapes.added(each))
+            else:
+                render.added(each)
+        terminal.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"the text is kept, but where could not be printed: {error.strerror}"
+        raise StorageFailed(message, "nothing to repeat; `mdmem show --last` shows it") from error

@@ -12,6 +12,9 @@ from mdmem.config import TABLE, Settings, show
 from mdmem.model import Added, Answer, Change, Edit, Entry, Finding, Hit, Reindexed, Status
 from mdmem.text import screen
 
+SHOWN = 20
+"""What a commit did to so many entries is told one by one; `--json` has all of it."""
+
 INDENT = "   "
 NARROW = 24
 """A rest of a line below this many columns is too little for a text; it gets lines of its own."""
@@ -199,8 +202,10 @@ def changes(made: Iterable[Change]) -> None:
         _flow(head)
         if change.reason:
             _wrapped(change.reason, DIM)
-        for edit in change.edits:
+        for edit in change.edits[:SHOWN]:
             _brief(edit)
+        if len(change.edits) > SHOWN:
+            terminal.line(INDENT, (f"… and {len(change.edits) - SHOWN} more", DIM))
 
 
 def done(change: Change) -> None:

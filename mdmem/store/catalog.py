@@ -7,6 +7,7 @@ must never be the only place of anything. Paths and ids are kept as bytes, so th
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -121,11 +122,11 @@ class Catalog:
             "SELECT id, path, stamp, hash, problems FROM files ORDER BY path"
         ):
             rows = tuple((line, text) for line, text in json.loads(problems)) if problems != "[]" else ()
-            yield FileRow(number, _text(path), stamp, digest, rows)
+            yield FileRow(number, os.fsdecode(path), stamp, digest, rows)
 
     def put_file(self, row: FileRow) -> int:
         """Keep a file's row, new (id 0) or changed; give its number."""
-        values = (_blob(row.path), row.stamp, row.hash, json.dumps(row.problems))
+        values = (os.fsencode(row.path), row.stamp, row.hash, json.dumps(row.problems))
         if row.id:
             self._db.execute("UPDATE files SET path=?, stamp=?, hash=?, problems=? WHERE id=?", (*values, row.id))
             return row.id
@@ -271,7 +272,7 @@ _FOUND = "u.id, f.path, u.key, u.address, u.kind, u.date"
 
 def _found(row: tuple[int, bytes, bytes, bytes, str, float | None]) -> Found:
     unit, path, key, address, kind, date = row
-    return Found(unit, _text(path), _text(key), _text(address), kind, date)
+    return Found(unit, os.fsdecode(path), _text(key), _text(address), kind, date)
 
 
 def _where(bounds: Filter) -> tuple[str, list[object]]:
@@ -285,7 +286,7 @@ def _where(bounds: Filter) -> tuple[str, list[object]]:
         parts.append("u.id IN (SELECT unit FROM tags WHERE folded = ? OR substr(folded, 1, ?) = ?)")
         values += [tag, len(tag) + 1, tag + "/"]
     if bounds.within is not None:
-        path = _blob(bounds.within)
+        path = os.fsencode(bounds.within)
         more = b"-" if re.search(r"(\A|/)\d{4}(-\d\d)?\Z", bounds.within) else b"/"
         parts.append("u.file IN (SELECT id FROM files WHERE path IN (?, ?) OR substr(path, 1, ?) IN (?, ?))")
         values += [path, path + b".md", len(path) + 1, path + b"/", path + more]

@@ -217,6 +217,7 @@ def _binds(node: Node) -> bool:
 
 
 def _join(free: list[Node], bound: list[Node]) -> Node:
+    free, bound = list(dict.fromkeys(free)), list(dict.fromkeys(bound))
     if not bound:
         return free[0] if len(free) == 1 else Any(tuple(free))
     if not free:

@@ -81,7 +81,7 @@ def _merged(found: list[tuple[int, int, float]]) -> list[tuple[int, int, float]]
 
 def likeliest(texts: Sequence[str], wanted: Wanted) -> list[int]:
     """Number the passages that hold any of what is wanted, as cheaply as can be told; the first if none seems to."""
-    signs = [*(sign for needle in wanted.needles for sign in needle.split(" ")), *wanted.terms]
+    signs = dict.fromkeys([*(sign for needle in wanted.needles for sign in needle.split(" ")), *wanted.terms])
     found = [number for number, text in enumerate(texts) if any(map(analyze.fold(text).__contains__, signs))]
     return found[:CANDIDATES] or [0]
 

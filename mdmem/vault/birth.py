@@ -128,6 +128,8 @@ def install_hooks(place: Place) -> list[str]:
     source = _hooks_source()
     folder = place.repo.hooks_dir
     notices = []
+    if not folder.is_relative_to(place.repo.top) and not folder.is_relative_to(place.repo.git_dir):
+        notices.append(f"git takes its hooks from {folder}: they run in every repository that does")
     for name in HOOKS:
         try:
             _put(place, folder / f"mdmem-{name}", (source / name).read_bytes())

@@ -146,7 +146,7 @@ class Repo:
         """Return the full id of the commit a person means. BadInput for what is no name, NotFound for none."""
         found = self.git.run("rev-parse", "-q", "--verify", f"{listing.named(rev)}^{{commit}}")
         if found.status or found.out.startswith(b"^"):
-            raise NotFound(f"There is no commit {rev!r}", "`mdmem log` lists the commits.")
+            raise NotFound(f"there is no commit {rev!r}", "`mdmem log` lists the commits")
         return found.out.decode().strip()
 
     def tree(self, rev: str = "HEAD", under: str = "") -> dict[str, Leaf]:
@@ -225,5 +225,5 @@ class Repo:
 
 def _refused(vault: Path, words: str) -> NoVault:
     if any((folder / ".git").exists() for folder in (vault, *vault.parents)):
-        return NoVault(f"git does not accept the repository around {vault}", words or "It has no work tree.")
-    return NoVault(f"There is no git repository around {vault}", f"`mdmem init {vault}` makes one.")
+        return NoVault(f"git does not accept the repository around {vault}", words or "it has no work tree")
+    return NoVault(f"there is no git repository around {vault}", f"`mdmem init {vault}` makes one")

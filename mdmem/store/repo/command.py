@@ -121,7 +121,7 @@ class Git:
                 stderr=subprocess.PIPE,
             )
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise NoVault(f"There is no folder {self.folder}", "Was it moved or unmounted?") from error
+            raise NoVault(f"there is no folder {self.folder}", "look whether it was moved or unmounted") from error
         except OSError as error:
             raise StorageFailed(f"git could not be started in {self.folder}", str(error)) from error
 
@@ -152,7 +152,7 @@ def _find(path: str) -> str:
         program = os.path.join(folder, "git")
         if os.path.isabs(folder) and os.path.isfile(program) and os.access(program, os.X_OK):
             return program
-    raise Missing("git was not found", "Install git, or add its folder to PATH.")
+    raise Missing("git was not found", "install git, or add its folder to PATH")
 
 
 def _finish(process: subprocess.Popen[bytes], data: bytes) -> Result:

@@ -39,7 +39,7 @@ LOCK_STALE = 60.0
 SUBJECT = 72
 BODY = 65536
 SCRATCH_REF = b"refs/mdmem/scratch"
-LATER = "It is tried again later."
+LATER = "it is tried again later"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def _note(state: Path, view: View, plan: Plan) -> None:
 def _advance(repo: Repo, commit: str, old: str | None, message: str) -> bool:
     """Move the branch HEAD stands on from `old` to the commit; False when it is no longer there."""
     if reason := repo.unfinished():
-        raise NotNow(reason, "It is committed when that is over.")
+        raise NotNow(reason, "it is committed when that is over")
     moved = False
 
     def move() -> Result:

@@ -26,7 +26,7 @@ FEW = 100
 def checked(path: str) -> str:
     """Return a vault-relative path that stays in the vault. BadInput for any other."""
     if "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
-        raise BadInput(f"{path!r} is not a path in the vault", "Use a relative path with `/`.")
+        raise BadInput(f"{path!r} is not a path in the vault", "use a relative path with `/`")
     return path
 
 

@@ -113,7 +113,7 @@ def _require_rest(repo: Repo, branch: str | None, unmerged: Iterable[str]) -> No
     for path in unmerged:
         reason = reason or listing.unmerged_reason(path)
     if reason:
-        raise NotNow(reason, "It is committed when that is over.")
+        raise NotNow(reason, "it is committed when that is over")
 
 
 def _hidden(repo: Repo, paths: Sequence[str]) -> dict[str, str]:
