@@ -103,7 +103,8 @@ def _add_batch(vault: "Vault", common: NewEntry, form: str, text: list[str], as_
         # The vault checks each entry as it comes, and keeps none before it has seen all.
         done = vault.add_batch(_batch(vault, common, form, terminal.read(), given))
     except BadInput as error:
-        raise BadInput(f"line {len(given) and given[-1][0]}: {error.message}", "nothing was added") from error
+        hint = "" if error.hint.startswith("nothing") else f"{error.hint}; "
+        raise BadInput(f"line {given[-1][0]}: {error.message}", f"{hint}nothing was added") from error
     _show(done, as_json)
     _warn([entry for _, entry in given])
 
