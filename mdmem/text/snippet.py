@@ -41,7 +41,7 @@ def marks(text: str, wanted: Wanted) -> list[tuple[int, int, float]]:
 
 def _pieces(token: analyze.Token) -> list[tuple[int, int, tuple[str, ...]]]:
     """Part a CJK run into its bigrams and characters, for a part of it may match; any other token is one piece."""
-    if not token.whole or not analyze.is_cjk(token.whole[0]) or token.end - token.start != max(1, len(token.parts)):
+    if not token.parts or not analyze.is_cjk(token.whole[0]):
         return [(token.start, token.end, (*token.whole, *token.parts))]
     return [
         (token.start + n, token.start + n + size, (term,))

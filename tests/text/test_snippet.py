@@ -23,6 +23,11 @@ def test_marks_stems_identifiers_and_chinese() -> None:
     assert marked("她周三下午会点拿铁。", wanted("拿铁")) == ["周三下午会点拿铁"[-2:]]
 
 
+def test_marks_a_single_chinese_character_at_the_end() -> None:
+    assert marked("Earl Grey 茶", wanted("茶")) == ["茶"]
+    assert marked("xY# 茶", wanted("xy#")) == ["xY#"]
+
+
 def test_marks_fold_width_accents_and_case() -> None:
     assert marked("Le ＣＡＦÉ noir", wanted("cafe")) == ["ＣＡＦÉ"]
 
