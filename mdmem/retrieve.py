@@ -183,8 +183,8 @@ class _Search:
     def add_substrings(self, text: str, node: Node | None, tiers: dict[int, int]) -> None:
         """Add what holds the whole query as a substring, then what holds a word that found nothing."""
         literal = analyze.fold(text)
-        if not literal or (node and "NOT" in text.split() and any(language.leaves(node, negated=True))):
-            return
+        if not literal or (len(words := text.split()) == 2 and words[0] == "NOT"):
+            return  # `NOT coffee` is no text to look for; a longer query may be a line of somebody's log
         self.needles.append(literal)
         if not tiers:
             tiers.update(dict.fromkeys(self.leg.match(literal, analyze.boundary(literal)), 1))

@@ -292,6 +292,12 @@ def test_what_is_excluded_by_name_is_not_found_by_its_letters(vault: Vault) -> N
     assert not any("espresso" in hit.entry.text for hit in vault.search("NOT espresso", k=50))
 
 
+def test_a_line_pasted_from_a_log_finds_itself(vault: Vault) -> None:
+    for line in ("Clients MUST NOT retry (see RFC)", "-5 degrees -wind", 'said "no" AND left'):
+        added = vault.add(line)
+        assert added.address in addresses(vault.search(line, k=50)), line
+
+
 def test_headings_of_a_log_are_found(vault: Vault) -> None:
     path = vault.root / "memory" / "daily" / "2026-11-03.md"
     path.write_text("# Trip to Kyoto\n\n- 10:00 a\n\n## Sprint review\n\n- 11:00 b\n", encoding="utf-8")
