@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from mdmem import Vault
 from mdmem.model import Reindexed
 from mdmem.store import generations
+from mdmem.store.catalog import Catalog
 
 QUERIES = ("tea", "coffee order", "咖啡", "err_1042", "the", '"green tea"', "tea -coffee", "gre*", "", "rk", "木火 tea")
 WORDS = """tea coffee green order 咖啡 木火共生 ERR_1042 milk the of rock work#x #tag cafe""".split()  # noqa: SIM905
@@ -218,6 +219,21 @@ def test_an_interrupted_update_leaves_the_index_as_it_was(vault: Vault) -> None:
         vault.reindex(progress=interrupt)
     (vault.root / "memory" / "archives" / "late.md").unlink()
     assert answers(Vault.open(vault.root)) == before
+
+
+def test_an_interruption_between_the_two_commits_doubles_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault.search("tea")
+    write(vault, "archives/late.md", "late tea")
+
+    def interrupt(catalog: Catalog) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Catalog, "recount", interrupt)
+        vault.reindex()
+    incremental = answers(Vault.open(vault.root))
+    vault.reindex(full=True)
+    assert answers(vault) == incremental
 
 
 def test_progress_counts_the_files_and_the_commit(vault: Vault) -> None:

@@ -159,8 +159,10 @@ class Index:
         try:
             return self._run(stores)
         finally:
+            whole = _agree(stores)
             stores.close()
-            generations.seal(generation, self.identity())
+            if whole:  # else one of the two commits is missing: what is not sealed is built anew
+                generations.seal(generation, self.identity())
 
     def _run(self, stores: Stores) -> Reindexed:
         return indexer.update(self._scan(), stores.catalog, stores.lexical, self._sources(), self.progress)
@@ -197,6 +199,11 @@ def _open(generation: Generation) -> Stores:
     return Stores(Catalog(generation.catalog), Lexical(generation.lexical))
 
 
+def _agree(stores: Stores) -> bool:
+    """Tell whether the catalog has recorded Whoosh's last commit."""
+    return stores.lexical.version == stores.catalog.fact("lexical")
+
+
 def _to_read(generation: Generation | None) -> Stores | None:
     """Open a generation in one consistent state; None when a writer is between its two commits, or took it away."""
     if generation is None or not generation.catalog.exists():
@@ -206,7 +213,7 @@ def _to_read(generation: Generation | None) -> Stores | None:
     except (*lexicals.BROKEN, *catalogs.BROKEN):
         return None
     stores.catalog.snapshot()
-    if stores.lexical.version == stores.catalog.fact("lexical"):
+    if _agree(stores):
         return stores
     stores.close()
     return None
