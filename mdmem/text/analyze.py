@@ -172,6 +172,11 @@ def bag(fields: Iterable[Field], stem: Stem) -> Bag:
     return Bag(terms, length)
 
 
+def terms_in(text: str, stem: Stem) -> set[str]:
+    """Give the distinct terms of a text, whole ones and parts."""
+    return {term for token in tokens(unify(text), stem) for term in (*token.whole, *token.parts)}
+
+
 def weigh(text: str, stem: Stem) -> dict[str, float]:
     """Give the terms a query text asks for, with what each counts.
 

@@ -88,9 +88,7 @@ def likeliest(texts: Sequence[str], wanted: Wanted) -> list[int]:
 
 def worth(text: str, wanted: Wanted) -> float:
     """Tell how much of what is wanted a passage holds: the importance of its distinct terms, and substrings."""
-    terms = {
-        term for token in analyze.tokens(analyze.unify(text), wanted.stem) for term in (*token.whole, *token.parts)
-    }
+    terms = analyze.terms_in(text, wanted.stem)
     folded = analyze.fold(text)
     value = sum(weight for term, weight in wanted.terms.items() if term in terms)
     return value + sum(len(needle) for needle in wanted.needles if needle in folded)

@@ -230,11 +230,6 @@ def _why(text: str, hit: retrieve.Ranked, wanted: snippet.Wanted) -> tuple[str, 
     """Say how a hit came about: its terms with their importance, or the substring."""
     if hit.tier:
         return (TIERS[hit.tier - 1],)
-    here = {
-        term
-        for token in analyze.tokens(analyze.unify(text), wanted.stem)
-        for term in (*token.whole, *token.parts)
-        if term in wanted.terms
-    }
+    here = analyze.terms_in(text, wanted.stem) & wanted.terms.keys()
     found = sorted(here, key=lambda term: (-wanted.terms[term], term))
     return (f"BM25 {hit.score:.3f}", *(f"{term} ×{wanted.terms[term]:.2f}" for term in found))
