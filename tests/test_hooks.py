@@ -178,10 +178,21 @@ def test_where_no_vault_is_tracked_nothing_runs(tmp_path: Path, mdmem: Mdmem) ->
     Vault.init(root)
     git(root, "rm", "-q", "--cached", "mdmem.toml")
     Vault.init(root, hooks=True)
-    git(root, "checkout", "-q", "-b", "one", env=mdmem.env)
+    checkout_to_the_end(root, "one", mdmem.env)
     git(root, "add", "mdmem.toml")
-    git(root, "checkout", "-q", "-b", "two", env=mdmem.env)
-    assert mdmem.finish("reindex").count("reindex") == 1
+    (mdmem.folder / "go").touch()
+    checkout_to_the_end(root, "two", mdmem.env)
+    assert mdmem.ran().count("--vault . reindex") == 1
+
+
+def checkout_to_the_end(folder: Path, branch: str, env: dict[str, str]) -> None:
+    """Switch to a new branch, and wait until nothing that git started holds the pipe that it was given."""
+    read, write = os.pipe()
+    with open(read, "rb") as ended:
+        command = ["git", "checkout", "-q", "-b", branch]
+        subprocess.run(command, cwd=folder, env=os.environ | env, pass_fds=[write], check=True)
+        os.close(write)
+        ended.read()
 
 
 @pytest.mark.parametrize("act", [merge, switch, rebase, amend])
