@@ -5,7 +5,8 @@
 
 "bare" takes a lock with flock, appends a line to one file and calls fdatasync: what any durable shared log must do.
 "add" is `Vault.add` in the library, with its journal, its log and its commit. Each writer is a process; "pending"
-counts the entries whose commit was left to a later command because somebody else was writing.
+counts the entries whose commit was left to a later command because somebody else was writing. An add touches no index,
+of words or of vectors: the next search does.
 """
 
 from __future__ import annotations
