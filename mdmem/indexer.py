@@ -15,7 +15,8 @@ from time import time_ns
 from typing import TYPE_CHECKING
 
 from mdmem.model import FileRow, Finding, Reindexed, UnitRow
-from mdmem.text import analyze, chunk, markdown, units
+from mdmem.text import analyze, markdown, units
+from mdmem.text.passages import passages
 
 if TYPE_CHECKING:
     from mdmem.store.catalog import Catalog
@@ -256,7 +257,8 @@ class _Update:
         self._remove(left)
 
     def _row(self, unit: units.Unit, place: int) -> tuple[UnitRow, list[analyze.Bag]]:
-        bags = [analyze.bag(fields, self.sources.stem) for fields in _passages(unit)]
+        parts = list(passages(unit))
+        bags = [analyze.bag(part.fields, self.sources.stem) for part in parts]
         moment = self.sources.moment(unit.day, unit.time) if unit.day else None
         raw = "\0".join((unit.kind, unit.address, str(moment), unit.title, *unit.tags, unit.front, unit.text))
         return UnitRow(
@@ -269,6 +271,8 @@ class _Update:
             passages=len(bags),
             length=sum(bag.length for bag in bags),
             folded=folded(unit),
+            lasting=units.lasting(unit),
+            sayings=tuple(part.hash for part in parts if part.saying),
             tags=tuple((tag, analyze.fold(tag)) for tag in unit.tags),
         ), bags
 
@@ -284,14 +288,3 @@ def folded(unit: units.Unit) -> str:
     if unit.time:  # as it stands in the log: `14:30 text`
         fields = [f"{unit.day} {address.partition('#')[2]} {text}", " ".join(unit.tags)]
     return "\x01".join(analyze.fold(markdown.readable(each)) for each in fields)
-
-
-def _passages(unit: units.Unit) -> Iterator[list[analyze.Field]]:
-    """Yield the weighted fields of each passage; the title, the path and the tags stand with every one."""
-    common = [analyze.Field(unit.title, 2), analyze.Field(unit.address, 1), analyze.Field(" ".join(unit.tags), 1)]
-    if unit.day:  # a log's title is its day: found as a whole, or every 2026 would find it
-        common = [analyze.Field(f"{unit.day} {unit.time or ''}", 1, parts=False)]
-    for piece in chunk.chunks(unit.text, 0, len(unit.text)):
-        headings = analyze.Field(" ".join(piece.headings), 1)
-        text = markdown.strip_comments(unit.text[piece.start : piece.end])
-        yield [*common, headings, analyze.Field(text, 1)]

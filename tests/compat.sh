@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 libraries='typer rich gitpython python-frontmatter whoosh3 watchdog zstandard pyyaml tomlkit'
-tools='pytest pytest-xdist hypothesis markdown-it-py'
+tools='pytest pytest-xdist hypothesis markdown-it-py numpy' # numpy is for the tests alone
 found=0 failed=
 for version in 3.11 3.12 3.13; do
     python=

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from mdmem import Vault, config
+from mdmem.store import encoder
 
 XDG = ("CONFIG_HOME", "CACHE_HOME", "DATA_HOME", "STATE_HOME", "RUNTIME_DIR")
+MINILM = "all-MiniLM-L6-v2"
 IDENTITY = "[user]\n\tname = Ada Lovelace\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
 
 
@@ -36,9 +38,50 @@ def world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("TZ", "Europe/Berlin")
+    monkeypatch.setenv("MDMEM_EMBEDDING_MODEL", "")  # fixtures below bring a model in where one is wanted
     for name in XDG:
         monkeypatch.setenv(f"XDG_{name}", str(home / name.lower()))
     return home
+
+
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's cache in which MiniLM is prepared, made once for all workers of a run."""
+    from filelock import FileLock
+
+    shared = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        shared = shared.parent
+    cache = shared / "models"
+    with FileLock(shared / "models.lock"):
+        encoder.prepare(MINILM, cache / "mdmem")
+    return cache
+
+
+@pytest.fixture
+def minilm(models: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """MiniLM, ready to serve in every vault; gives its name."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(models))
+    monkeypatch.setenv("MDMEM_EMBEDDING_MODEL", MINILM)
+    return MINILM
+
+
+@pytest.fixture(scope="session")
+def template(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The vault of `meaning_sandbox`, in which MiniLM has embedded everything; to be copied."""
+    import meaning_sandbox
+
+    home = tmp_path_factory.mktemp("template")
+    (home / ".gitconfig").write_text(IDENTITY)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"HOME": home, "GIT_CONFIG_NOSYSTEM": 1, "TZ": "Europe/Berlin"}.items():
+            patch.setenv(name, str(value))
+        patch.setenv("XDG_CACHE_HOME", str(models))
+        patch.setenv("MDMEM_EMBEDDING_MODEL", MINILM)
+        made = Vault.init(home / "vault")[0]
+        meaning_sandbox.fill(made)
+        made.reindex()
+    return made.root
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ home=$(pwd)/.demo
 rm -rf .demo && mkdir .demo
 echo '*' > .demo/.gitignore
 cp -R sample_vault .demo/vault && cd .demo/vault
-unset MDMEM_VAULT NO_COLOR
+unset MDMEM_VAULT MDMEM_EMBEDDING_MODEL NO_COLOR
 
 bold='' plain=''
 if [ -t 1 ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); fi
@@ -32,7 +32,15 @@ run 'echo "京都的冬天：早上先去锦市场，再喝一杯热咖啡。" |
 run 'mdmem'
 run 'git log -1 --stat --format="%h %s"'
 
-say 'Find it again: in English, in Chinese, and the exact name of an error.'
+say 'Search by meaning needs a model that is made ready once, for all vaults, and a vector for every passage.'
+run 'mdmem model prepare'
+run 'mdmem reindex'
+
+say 'Ask in words that nobody wrote.'
+run 'mdmem search pain in my leg from jogging -k 2'
+run 'mdmem search where will we sleep in Japan -k 1 --explain'
+
+say 'Find the words as they are: in English, in Chinese, and the exact name of an error.'
 run 'mdmem search half sugar -k 3'
 run 'mdmem search 花生过敏 -k 2'
 run 'mdmem search ERR_1042 -k 2'
@@ -54,7 +62,7 @@ run 'mdmem diff'
 run 'mdmem commit'
 run 'mdmem log -k 3'
 
-say 'The index is only a copy: throw it away, and the next search has the same answers.'
+say 'The index is only a copy: throw it away, and the same answers come back.'
 run 'rm -rf .git/mdmem/*/index'
 run 'mdmem reindex'
 run 'mdmem status'

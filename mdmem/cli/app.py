@@ -35,7 +35,9 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "diff": ("history", "diff"),
     "reindex": ("index", "reindex"),
     "status": ("index", "status"),
+    "eval": ("evaluation", "eval_"),
     "config": ("settings", "app"),
+    "model": ("models", "app"),
 }
 """The module of each command and its name there, in the order of the help."""
 

@@ -12,7 +12,7 @@ from mdmem.model import Answer, Mode, Query
 def search(
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="What to look for.", show_default=False)],
     k: options.Count = None,
-    mode: Annotated[str, typer.Option(metavar="MODE", help="keyword, semantic or hybrid.")] = "keyword",
+    mode: Annotated[str, typer.Option(metavar="MODE", help="hybrid, keyword or semantic.")] = "hybrid",
     since: options.Since = None,
     until: options.Until = None,
     tag: options.Tags = None,
@@ -20,7 +20,10 @@ def search(
     page: options.Page = 1,
     max_chars: Annotated[int | None, typer.Option(metavar="N", help="Bound the texts' length together.")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Only passages with exactly these words.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why each hit is one.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each hit is where it is.")] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Rank anew what a running mdmem has just ranked.")
+    ] = False,
     as_json: options.Json = False,
     vault: options.Vault = None,
 ) -> int:
@@ -47,6 +50,7 @@ def search(
             page=session.positive(page, "--page") or 1,
             max_chars=session.positive(max_chars, "--max-chars"),
             exact=exact,
+            fresh=no_cache,
         )
         answer = opened.search(query)
         notices = list(dict.fromkeys([*answer.notices, *opened.notices]))

@@ -10,20 +10,24 @@ from mdmem.cli import options, render, session, shapes, terminal
 def reindex(
     paths: Annotated[list[str] | None, typer.Argument(metavar="PATH", help="Only these files or folders.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Build the indexes anew and swap them.")] = False,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="From now on embed by this model.")] = None,
     as_json: options.Json = False,
     vault: options.Vault = None,
 ) -> int:
-    """Bring the indexes up to date. Searches do this alone; --full is for doubts.
+    """Bring the indexes up to date, and embed what has no vector yet.
 
+    Searches do the first alone, and the second for a few new passages. --full is for doubts; nothing is embedded
+    twice. With --model the old model answers until all is embedded by the new one; interrupted, it goes on from there.
     Exits with 3 when a file could not be read; the rest is indexed all the same.
 
     \b
     Examples:
       mdmem reindex
       mdmem reindex --full
+      mdmem reindex --model multilingual-e5-small
     """
     with session.opened("reindex", vault, as_json) as opened:
-        result = opened.reindex(paths or (), full=full)
+        result = opened.reindex(paths or (), full=full, model=model)
         if as_json:
             terminal.value(shapes.reindexed(result))
         else:

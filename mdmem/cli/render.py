@@ -9,7 +9,7 @@ from datetime import datetime
 from mdmem.cli import terminal
 from mdmem.cli.terminal import BAD, BOLD, DIM, GOOD, MARK, Part
 from mdmem.config import TABLE, Settings, show
-from mdmem.model import Added, Answer, Change, Edit, Entry, Finding, Hit, Reindexed, Status
+from mdmem.model import Added, Answer, Change, Coverage, Edit, Entry, Finding, Hit, Model, Reindexed, Status
 from mdmem.text import screen
 
 SHOWN = 20
@@ -41,7 +41,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def answer(found: Answer, *, explain: bool) -> None:
-    """Write the hits with their numbers, and where there are more."""
+    """Write the hits with their numbers; with `explain` how they were found, and why each is where it is."""
+    for reason in found.reasons if explain else ():
+        _wrapped(reason, DIM, "")
     for number, hit in enumerate(found.hits, 1):
         _flow(_headline(hit), number=number)
         _passage(hit)
@@ -106,8 +108,7 @@ def _marked(text: str, start: int, end: int, marks: Sequence[screen.Span]) -> It
 
 
 def _explanation(hit: Hit) -> None:
-    ranks = ", ".join(f"{leg} #{rank}" for leg, rank in hit.ranks.items())
-    for reason in (f"score {hit.score:.4g}" + (f" ({ranks})" if ranks else ""), *hit.why):
+    for reason in (f"score {hit.score:.2f}", *hit.why):
         _wrapped(reason, DIM)
 
 
@@ -247,11 +248,12 @@ def _lines(text: str | None) -> list[str]:
 
 def reindexed(result: Reindexed) -> None:
     """Write the counts, and the files that could not be read."""
+    embedded = f", {result.embedded} embedded" if result.embedded else ""
     terminal.line(
         (f"+{result.added}", GOOD),
         (f" ~{result.modified}", MARK),
         (f" -{result.removed}", BAD),
-        f"  {result.unchanged} unchanged, {counted(result.chunks, 'passage')}, {result.took_ms / 1000:.1f} s",
+        f"  {result.unchanged} unchanged, {counted(result.chunks, 'passage')}{embedded}, {result.took_ms / 1000:.1f} s",
     )
     findings(result.failures)
 
@@ -276,9 +278,55 @@ def status(now: Status) -> None:
         ("last commit", (now.head or "none")[:12]),
         ("uncommitted", counted(now.uncommitted, "file")),
         ("pending", f"{now.pending}"),
+        ("model", f"{now.model}, {now.model_state}" if now.model else "none"),
+        *(_coverage(now.vectors) if now.vectors else ()),
         *((name, f"{counted(files, 'file')}, {size:,} bytes") for name, files, size in now.layers),
     ]
     _table(rows)
+
+
+def _coverage(now: Coverage) -> Iterator[tuple[str, str]]:
+    """Yield the rows on what the model has seen."""
+    rest = [f"{now.missing:,} to come"] if now.missing else []
+    rest += [f"{now.unreadable:,} that the model cannot read"] if now.unreadable else []
+    yield "vectors", ", ".join((f"{counted(now.embedded, 'passage')}", *rest))
+    behind = "not filled yet" if now.behind is None else f"behind by {counted(now.behind, 'passage')}"
+    yield "vector index", "in step" if now.behind == 0 else behind
+
+
+def models(found: Iterable[Model]) -> None:
+    """Write each model with what is known of it, and where it comes from."""
+    for model in found:
+        chosen = ("[chosen]", MARK) if model.chosen else ""
+        _flow([(model.name, BOLD), (model.state, GOOD if model.state == "ready" else BAD), chosen])
+        vectors = [f"{counted(model.vectors, 'vector')} of this vault"] if model.vectors else []
+        if model.precision:
+            _wrapped("; ".join([_nature(model), *vectors]))
+        if model.source:
+            _wrapped(f"{model.kind}: {model.source}", DIM)
+
+
+def prepared(model: Model, seconds: float) -> None:
+    """Write what a preparation made, and what it measured."""
+    _flow([(model.name, BOLD), (model.state, GOOD), f"{seconds:.1f} s"])
+    _wrapped(_nature(model))
+    _wrapped(_agreement(model))
+    _wrapped(model.folder, DIM)
+
+
+def _nature(model: Model) -> str:
+    scripts = ", ".join(model.scripts) or "no script that is known"
+    return f"{model.precision}, {model.dimension} dimensions, {model.window} tokens; reads {scripts}"
+
+
+def _agreement(model: Model) -> str:
+    found = model.agreement
+    if not found:
+        return "served as its package has it: there is nothing to compare it with"
+    return (
+        f"against the original, on sample texts: cosine {found['cosine']:.3f} at worst,"
+        f" similarities correlate {found['correlation']:.3f}, {found['neighbours']:.0%} of nearest neighbours the same"
+    )
 
 
 def settings(now: Settings) -> None:

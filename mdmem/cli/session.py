@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from mdmem import config
 from mdmem.cli import terminal
-from mdmem.errors import BadInput, MdmemError, NotFound
+from mdmem.errors import BadInput, MdmemError, NotFound, NoVault
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mdmem.model import Entry
     from mdmem.vault import Vault
 
@@ -24,7 +26,7 @@ def opened(command: str, explicit: str | None, as_json: bool = False, *, say: bo
     """
     from mdmem.vault import Vault
 
-    with terminal.diverted(), terminal.progress("indexing") as progress:
+    with terminal.diverted(), terminal.progress() as progress:
         vault = Vault.open(explicit, command=command)
         if progress:
             vault.show_progress(progress)
@@ -36,6 +38,16 @@ def opened(command: str, explicit: str | None, as_json: bool = False, *, say: bo
             raise
         if say:
             tell(vault.notices)
+
+
+def root(explicit: str | None) -> Path | None:
+    """Return the root of the vault that is meant; outside of any None. Raises NoVault for a named one that is none."""
+    try:
+        return config.find_vault(explicit=explicit)
+    except NoVault:
+        if explicit is not None:
+            raise
+        return None
 
 
 def tell(notices: Iterable[str]) -> None:

@@ -1,14 +1,11 @@
 """Commands on settings: config get, set, list, path."""
 
-import tempfile
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mdmem import config, fsio
-from mdmem.cli import options, render, shapes, terminal
-from mdmem.errors import NoVault, Refused
+from mdmem import config
+from mdmem.cli import options, render, session, shapes, terminal
 
 app = typer.Typer(rich_markup_mode=None, invoke_without_command=True, pretty_exceptions_enable=False)
 
@@ -42,7 +39,7 @@ def get(name: Name, as_json: options.Json = False, vault: options.Vault = None) 
       mdmem config get timezone
     """
     config.named(name)
-    now = config.load(_root(vault))
+    now = config.load(session.root(vault))
     if as_json:
         terminal.value(shapes.setting(now, name))
     else:
@@ -66,7 +63,9 @@ def set_(
     """
     scope: config.Scope = "user" if user else "vault"
     root = None if user else config.find_vault(explicit=vault)
-    _write(config.settings_file(root, scope), name, value, scope)
+    from mdmem.vault import preferences
+
+    preferences.keep(config.settings_file(root, scope), name, value, scope)
     now = config.load(root)
     if now.origin(name) != scope:
         terminal.note(f"the {now.origin(name)} sets {name} to {config.show(now.value(name))}, which counts")
@@ -82,7 +81,7 @@ def list_(as_json: options.Json = False, vault: options.Vault = None) -> None:
     Example:
       mdmem config list --json
     """
-    now = config.load(_root(vault))
+    now = config.load(session.root(vault))
     if as_json:
         findings = [shapes.finding(finding) for finding in now.findings]
         terminal.value({"settings": [shapes.setting(now, name) for name in config.BY_NAME], "findings": findings})
@@ -104,29 +103,3 @@ def path(user: User = False, as_json: options.Json = False, vault: options.Vault
         terminal.value({"path": str(found)})
     else:
         terminal.line(str(found))
-
-
-def _write(path: Path, name: str, value: str, scope: config.Scope) -> None:
-    folder = path.parent
-    if scope == "user":
-        path = config.expand(path)  # people keep such files elsewhere and link to them
-        folder = path.parent
-        folder.mkdir(parents=True, exist_ok=True)
-    base = fsio.read(path.name, root=folder)
-    try:
-        text = base.data.decode() if base else ""
-    except UnicodeDecodeError as error:
-        raise Refused(f"{path} is not UTF-8", "correct it in an editor first") from error
-    changed = config.set_value(text, name, value, scope=scope)
-    with tempfile.TemporaryDirectory(prefix="mdmem-") as spare:
-        fsio.replace(path.name, changed.encode(), root=folder, base=base, tmp=Path(spare))
-
-
-def _root(vault: str | None) -> Path | None:
-    """Return the vault whose settings count; outside of any, the user's own do."""
-    try:
-        return config.find_vault(explicit=vault)
-    except NoVault:
-        if vault is not None:
-            raise
-        return None

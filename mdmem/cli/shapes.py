@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from mdmem.config import TABLE, Settings
-from mdmem.model import Added, Answer, Change, Edit, Entry, Finding, Hit, Reindexed, Status
+from mdmem.model import Added, Answer, Change, Coverage, Edit, Entry, Finding, Hit, Model, Reindexed, Status
 
 Shape = dict[str, Any]
 
@@ -25,7 +25,7 @@ def answer(found: Answer, *, notices: Sequence[str], explain: bool) -> Shape:
         "notices": list(notices),
         "hits": [_hit(hit, explain) for hit in found.hits],
         "total": found.total,
-    }
+    } | ({"reasons": list(found.reasons)} if explain else {})
 
 
 def _hit(hit: Hit, explain: bool) -> Shape:
@@ -135,6 +135,36 @@ def status(now: Status) -> Shape:
         "pending": now.pending,
         "uncommitted": now.uncommitted,
         "layers": [{"name": name, "files": files, "bytes": size} for name, files, size in now.layers],
+        "model_state": now.model_state,
+        "vectors": None if now.vectors is None else _coverage(now.vectors),
+    }
+
+
+def _coverage(now: Coverage) -> Shape:
+    return {
+        "embedded": now.embedded,
+        "missing": now.missing,
+        "unreadable": now.unreadable,
+        "index_in_step": now.behind == 0,
+        "index_behind": now.behind,
+    }
+
+
+def model(shown: Model) -> Shape:
+    """Return the shape of a model of meaning."""
+    return {
+        "name": shown.name,
+        "chosen": shown.chosen,
+        "state": shown.state,
+        "precision": shown.precision or None,
+        "dimension": shown.dimension or None,
+        "window": shown.window or None,
+        "scripts": list(shown.scripts),
+        "kind": shown.kind or None,
+        "source": shown.source or None,
+        "folder": shown.folder or None,
+        "agreement": dict(shown.agreement),
+        "vectors": shown.vectors,
     }
 
 

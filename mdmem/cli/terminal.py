@@ -8,11 +8,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from mdmem.text import screen
+
+if TYPE_CHECKING:
+    from mdmem.model import Progress
 
 Part = str | tuple[str, str]
 """A piece of a line: text, or text and its style."""
@@ -180,25 +183,26 @@ def _say(text: str) -> None:
 
 
 @contextmanager
-def progress(doing: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Give a function to call with (done, all): a bar on stderr once it takes over a second. None without a TTY."""
+def progress() -> "Iterator[Progress | None]":
+    """Give a function that shows a bar on stderr once something takes over a second. None without a TTY."""
     if not is_terminal(sys.stderr):
         yield None
         return
     started = time.monotonic()
     bars: list[Any] = []
 
-    def advance(done: int, all_of_them: int) -> None:
+    def advance(doing: str, done: int, all_of_them: int) -> None:
         if not bars and time.monotonic() - started < 1:
             return
         if not bars:
+            from rich import progress as rich
             from rich.console import Console
-            from rich.progress import Progress
 
-            bars.append(Progress(console=Console(file=sys.stderr), transient=True))
+            bars.append(rich.Progress(console=Console(file=sys.stderr), transient=True))
             bars[0].start()
             bars[0].add_task(doing, total=all_of_them)
-        bars[0].update(bars[0].task_ids[0], completed=done, total=all_of_them)
+        bars[0].start()
+        bars[0].update(bars[0].task_ids[0], description=doing, completed=done, total=all_of_them)
         if done >= all_of_them:
             bars[0].stop()  # before anything is printed below it
 

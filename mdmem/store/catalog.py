@@ -6,6 +6,7 @@ must never be the only place of anything. Paths and ids are kept as bytes, so th
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -13,10 +14,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from mdmem.model import FileRow, UnitRow
 
-SCHEMA = 1
+SCHEMA = 2
 """Part of the index's identity: raise it when the tables below change."""
 
 BROKEN = (sqlite3.Error,)
@@ -31,13 +33,17 @@ CREATE TABLE files (
 CREATE TABLE units (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, key BLOB NOT NULL, address BLOB NOT NULL, kind TEXT NOT NULL,
     date REAL, hash BLOB NOT NULL, place INTEGER NOT NULL, passages INTEGER NOT NULL, length INTEGER NOT NULL,
-    folded TEXT NOT NULL
+    folded TEXT NOT NULL, lasting INTEGER NOT NULL
 );
 CREATE INDEX units_file ON units (file);
 CREATE INDEX units_key ON units (key);
 CREATE INDEX units_address ON units (address);
 CREATE INDEX units_date ON units (date);
 CREATE INDEX units_counts ON units (kind, passages, length);
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, unit INTEGER NOT NULL, saying BLOB NOT NULL, key BLOB NOT NULL
+);
+CREATE INDEX passages_unit ON passages (unit);
 CREATE TABLE tags (unit INTEGER NOT NULL, tag TEXT NOT NULL, folded TEXT NOT NULL);
 CREATE INDEX tags_unit ON tags (unit);
 CREATE INDEX tags_folded ON tags (folded);
@@ -54,6 +60,18 @@ class Found:
     address: str
     kind: str
     date: float | None
+
+
+class Passage(NamedTuple):
+    """A passage: its unit, the hash of what it says, and its key (hexadecimal), which no line number goes into.
+
+    `id` counts up and is never used again.
+    """
+
+    id: int
+    unit: int
+    saying: bytes
+    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +170,8 @@ class Catalog:
     def put_unit(self, number: int, row: UnitRow) -> int:
         """Keep a new unit of a file; give its number."""
         cursor = self._db.execute(
-            "INSERT INTO units (file, key, address, kind, date, hash, place, passages, length, folded)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO units (file, key, address, kind, date, hash, place, passages, length, folded,"
+            " lasting) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 number,
                 _blob(row.key),
@@ -165,10 +183,16 @@ class Catalog:
                 row.passages,
                 row.length,
                 row.folded,
+                row.lasting,
             ),
         )
         unit = int(cursor.lastrowid or 0)
         self._db.executemany("INSERT INTO tags VALUES (?, ?, ?)", ((unit, *tag) for tag in row.tags))
+        keys = _passage_keys(row.key, row.sayings)
+        self._db.executemany(
+            "INSERT INTO passages (unit, saying, key) VALUES (?, ?, ?)",
+            ((unit, saying, key) for saying, key in zip(row.sayings, keys, strict=True)),
+        )
         return unit
 
     def move_unit(self, unit: int, place: int) -> None:
@@ -176,10 +200,11 @@ class Catalog:
         self._db.execute("UPDATE units SET place = ? WHERE id = ? AND place <> ?", (place, unit, place))
 
     def drop_units(self, units: Iterable[int]) -> None:
-        """Forget units and their tags."""
+        """Forget units, their passages and their tags."""
         rows = [(unit,) for unit in units]
         self._db.executemany("DELETE FROM units WHERE id = ?", rows)
         self._db.executemany("DELETE FROM tags WHERE unit = ?", rows)
+        self._db.executemany("DELETE FROM passages WHERE unit = ?", rows)
 
     # What searches ask.
 
@@ -252,6 +277,22 @@ class Catalog:
             found.update((row[0], _found(row)) for row in rows)
         return found
 
+    def passages(self) -> list[Passage]:
+        """List the passages that say something, in the order in which they were indexed."""
+        rows = self._db.execute("SELECT id, unit, saying, hex(key) FROM passages ORDER BY id")
+        return list(map(Passage._make, rows))
+
+    def ages(self, units: Iterable[int], now: float) -> dict[int, float]:
+        """Give the ages in days at a moment, seconds since 1970, of those of the units that grow old."""
+        found: dict[int, float] = {}
+        for some in _batches(list(units), 500):
+            marks = ",".join("?" * len(some))
+            rows = self._db.execute(
+                f"SELECT id, date FROM units WHERE date IS NOT NULL AND NOT lasting AND id IN ({marks})", some
+            )
+            found.update((unit, (now - date) / 86400) for unit, date in rows)
+        return found
+
     def tags(self) -> list[tuple[str, int]]:
         """Count the units of each tag, spellings of one tag together: by falling count, then by name."""
         rows = self._db.execute(
@@ -291,6 +332,14 @@ def _where(bounds: Filter) -> tuple[str, list[object]]:
         parts.append("u.file IN (SELECT id FROM files WHERE path IN (?, ?) OR substr(path, 1, ?) IN (?, ?))")
         values += [path, path + b".md", len(path) + 1, path + b"/", path + more]
     return " AND ".join(parts), values
+
+
+def _passage_keys(owner: str, sayings: Iterable[bytes]) -> Iterator[bytes]:
+    """Name each passage by its unit's id, what it says, and how often its unit has said that before."""
+    seen: dict[bytes, int] = {}
+    for saying in sayings:
+        seen[saying] = seen.get(saying, 0) + 1
+        yield hashlib.sha256(b"%b\0%b\0%d" % (_blob(owner), saying, seen[saying])).digest()[:16]
 
 
 def _batches(items: list[int], size: int) -> Iterator[list[int]]:

@@ -40,6 +40,9 @@ STOP_WORDS = frozenset(
 )
 """English function words. They are not indexed: a phrase that holds one is checked against the text."""
 
+_ASKING = re.compile("什么时候|什么|怎么样|怎么|为什么|哪里|哪儿|哪个|哪些|哪一|多少|请问|是谁|谁|吗|呢|[我你他她]们?")
+"""Chinese words that ask or point and say nothing of what is asked for: left out of queries, not of the index."""
+
 PART_WEIGHT = 0.5
 """What a part of an identifier counts in a query, beside the whole."""
 
@@ -181,10 +184,10 @@ def weigh(text: str, stem: Stem) -> dict[str, float]:
     """Give the terms a query text asks for, with what each counts.
 
     A CJK run asks for its bigrams (a single character for itself), a word for its stem, an identifier for
-    itself above all and for its parts.
+    itself above all and for its parts. Function words ask for nothing.
     """
     weights: dict[str, float] = {}
-    for token in tokens(unify(text), stem):
+    for token in tokens(_ASKING.sub(" ", unify(text)), stem):
         identifier = bool(token.parts) and not _IS_CJK.match(token.whole[0])
         for term in token.whole:
             weights[term] = max(weights.get(term, 0), 2.0 if identifier else 1.0)
@@ -199,6 +202,29 @@ def whole_terms(text: str, stem: Stem) -> tuple[str, ...]:
     if any(not token.whole or len(token.whole) > 1 for token in found):
         return ()
     return tuple(token.whole[0] for token in found)
+
+
+_COUNT = re.compile(
+    r"(?:\d{1,3}(?:,\d{3})+|\d{1,4})(?:[.:/]\d+)?(?:st|nd|rd|th|s|°?[a-z]{1,3}|%)?|\d+(?:-[a-z]+)+|[a-z]-?\d"
+)
+"""Counts, times, ordinals and measures: `3`, `1,500`, `7:30pm`, `2nd`, `1990s`, `5km`, `25-year-old`."""
+
+
+def identifiers(text: str) -> list[str]:
+    """List the words of a text that name one thing exactly: `ERR_1042`, `PAY-70312-QX`, `2026-04-10`, `13812345678`.
+
+    A word is one when it has digits beside letters or signs, an underscore, or five digits and more; not when it
+    only counts something.
+    """
+    words = (token.group() for token in _TOKEN.finditer(unify(text)) if not _IS_CJK.match(token.group()))
+    return list(dict.fromkeys(word for word in words if _is_identifier(word.lower())))
+
+
+def _is_identifier(word: str) -> bool:
+    digits = sum(char.isdigit() for char in word)
+    if not digits or _COUNT.fullmatch(word):
+        return "_" in word.strip("_") or (digits == len(word) >= 5)
+    return True
 
 
 def boundary(needle: str, *, open_end: bool = False) -> re.Pattern[str]:

@@ -149,6 +149,16 @@ def leaves(node: Node, *, negated: bool = False) -> Iterator[Leaf]:
             yield node
 
 
+def wording(text: str) -> str:
+    """Return what a query says, without its operators, exclusions and filters: what its meaning is to be taken from."""
+    node = parse(text)
+    if node is None:
+        return ""
+    if node in (plain(text), Word(text.strip())):
+        return text.strip()
+    return " ".join(leaf.text for leaf in leaves(node) if isinstance(leaf, Word | Phrase | Prefix))
+
+
 class _Parser:
     """Recursive descent: `list` is `both` (OR? `both`)*, `both` is `one` (AND `one`)*, `one` is NOT? item."""
 

@@ -166,6 +166,24 @@ def _document(path: str, source: str) -> tuple[Unit, list[tuple[int | None, str]
     return unit, [(problem.line, problem.message) for problem in block.problems]
 
 
+LASTING = ("preference", "boundary", "promise", "偏好", "边界", "承诺", "约定")
+"""Types of documents that age does not make less true."""
+
+OVER = ("resolved", "done", "closed", "kept", "cancelled", "rejected", "deprecated", "superseded", "deleted")
+"""The status of one that is no longer so."""
+
+
+def lasting(unit: Unit) -> bool:
+    """Tell whether a unit does not grow old: MEMORY.md, what is pinned, preferences, boundaries, open promises."""
+    if unit.kind == "entry":
+        return False
+    kind, status, pinned = (
+        (frontmatter.text_field(unit.fields, key) or "").strip().lower() for key in ("type", "status", "pinned")
+    )
+    named = basename(unit.address) == "MEMORY" or pinned in ("true", "yes", "1")
+    return named or (kind in LASTING and status not in OVER)
+
+
 def _day(fields: dict[str, frontmatter.Value]) -> date | None:
     """Date a document by its front matter: `updated`, else `created`."""
     for key in ("updated", "created"):

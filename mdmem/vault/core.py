@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,17 +22,19 @@ from typing import Any
 
 from mdmem import config, fsio
 from mdmem.errors import MdmemError, NotFound, StorageFailed
-from mdmem.model import Added, Answer, Change, Edit, Entry, NewEntry, Query, Reindexed, Status
+from mdmem.model import Added, Answer, Change, Edit, Entry, NewEntry, Progress, Query, Reindexed, Status
+from mdmem.store.encoder import Card
 from mdmem.store.journal import Journal
 from mdmem.store.lock import Lock
 from mdmem.text import units
 from mdmem.text.units import Unit
-from mdmem.vault import birth, history, intake, reading
+from mdmem.vault import birth, history, intake, inventory, models, preferences, reading, searching
 from mdmem.vault.amendment import Amendments
 from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import Delivery
-from mdmem.vault.index import Index, Progress
+from mdmem.vault.index import Index
 from mdmem.vault.index import within as vault_path
+from mdmem.vault.meaning import Meaning
 from mdmem.vault.place import Place, check_guard, checked
 from mdmem.vault.replacement import Replacements
 
@@ -43,6 +46,7 @@ class Vault:
         self.place = place
         self.notices: list[str] = []
         self._wait = place.settings.whole("lock.timeout_ms")
+        self._recent = searching.Recent()
 
     @classmethod
     def open(cls, path: str | Path | None = None, *, command: str = "python") -> Vault:
@@ -102,8 +106,12 @@ class Vault:
             self._prepare_state()
         return Index(self.place, self.notices)
 
+    @cached_property
+    def _meaning(self) -> Meaning:
+        return Meaning(self.place, self.notices)
+
     def show_progress(self, progress: Progress | None) -> None:
-        """Have `progress` called with (done, all) while the index is brought up to date."""
+        """Have `progress` called while the index is brought up to date."""
         self._index.progress = progress
 
     def _prepare_state(self) -> None:
@@ -167,7 +175,7 @@ class Vault:
         """Search memory; `options` are the fields of `Query` besides its text. Raises Missing for an absent mode."""
         wanted = replace(query, **options) if isinstance(query, Query) else Query(query, **options)
         self._catch_up()
-        answer = reading.search(self.place, self._index, wanted)
+        answer = searching.search(self.place, self._index, self._meaning, self._recent, wanted)
         return replace(answer, notices=(*answer.notices, *self.notices))
 
     def get(self, address: str) -> Entry:
@@ -292,53 +300,63 @@ class Vault:
 
     # The index
 
-    def reindex(self, paths: Sequence[str] = (), *, full: bool = False, progress: Progress | None = None) -> Reindexed:
-        """Bring the index up to date, or build it anew. Raises Busy while another process does.
+    def reindex(
+        self,
+        paths: Sequence[str] = (),
+        *,
+        full: bool = False,
+        model: str | None = None,
+        progress: Progress | None = None,
+    ) -> Reindexed:
+        """Bring the indexes up to date, or build them anew. Raises Busy while another process does.
 
-        An index knows what changed, so that `paths` need not say it: they must exist, and that is all.
+        An index knows what changed, so that `paths` need not say it: they must exist, and that is all. With `model`
+        everything is embedded by that one, and from then on it is the vault's; until then the old one serves. Raises
+        Missing or Refused for a model that cannot serve.
         """
         for path in map(vault_path, paths):
             if not any(fsio.look(name, root=self.root) for name in (path, path + ".md")):
                 raise NotFound(f"there is no {path} in the vault", "paths are those that `mdmem list` prints")
         self._catch_up()
         self._index.progress = progress or self._index.progress
-        return self._index.refresh(full=full)
+        if model is None:
+            card = self._meaning.prepare_if_there(self._index.progress)
+            return self._embedded(self._meaning, card, self._index.refresh(full=full), anew=full)
+        models.check_choice(self.root, model)
+        chosen = Meaning(self.place, self.notices, model=model)
+        card = chosen.prepare(self._index.progress)
+        done = self._embedded(chosen, card, self._index.refresh(full=full), anew=full)
+        scope: config.Scope = "user" if card.kind == "folder" else "vault"
+        preferences.keep(config.settings_file(self.root, scope), "embedding.model", card.name, scope)
+        self.place = replace(self.place, settings=config.load(self.root))
+        self._meaning = chosen
+        with self._index.open() as stores:
+            chosen.forget_others(stores, card)
+        return done
+
+    def _embedded(self, meaning: Meaning, card: Card | None, done: Reindexed, *, anew: bool) -> Reindexed:
+        if card is None:
+            return done
+        started = time.monotonic()
+        with self._index.open() as stores:
+            embedded = meaning.complete(stores, card, self._index.progress, anew=anew)
+        return replace(
+            done,
+            embedded=embedded.done,
+            failures=(*done.failures, *embedded.findings),
+            took_ms=done.took_ms + (time.monotonic() - started) * 1000,
+        )
 
     def status(self) -> Status:
         """Count what there is, and say where it is and how fresh the index is."""
         self._catch_up()
+        waiting, uncommitted = len(self._delivery.waiting()), len(self._commits.changed())
         with self._index.open() as stores:
-            totals = stores.catalog.totals()
-            stale = self._index.stale(stores)
-            directory = self._index.directory
-        waiting = self._delivery.waiting()
-        return Status(
-            vault=str(self.root),
-            state_dir=str(self.place.state),
-            index_dir=str(directory) if directory else None,
-            entries=totals["entries"],
-            documents=totals["documents"],
-            chunks=totals["passages"],
-            stale=stale,
-            head=self.place.repo.head(),
-            pending=len(waiting),
-            uncommitted=len(self._commits.changed()),
-            layers=self._layers(),
-        )
-
-    def _layers(self) -> tuple[tuple[str, int, int], ...]:
-        """Count files and bytes of the five layers of memory."""
-        layers = {
-            name: [0, 0]
-            for name in ("L0 live context", "L1 sessions", "L2 logs and documents", "L3 curated", "L4 soul")
-        }
-        for path, size in self._index.sizes():
-            name = path.rpartition("/")[2]
-            layer = "L4 soul" if name in ("SOUL.md", "IDENTITY.md") else "L2 logs and documents"
-            layer = "L3 curated" if path in ("memory/MEMORY.md", "MEMORY.md") else layer
-            layers[layer][0] += 1
-            layers[layer][1] += size
-        return tuple((name, files, size) for name, (files, size) in layers.items())
+            now = inventory.status(
+                self.place, self._index, self._meaning, stores, pending=waiting, uncommitted=uncommitted
+            )
+        self.notices += inventory.complaints(now)
+        return now
 
     # Numbers of the last list on a terminal
 

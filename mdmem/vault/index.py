@@ -11,14 +11,15 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from mdmem import config, indexer
 from mdmem.errors import Busy, MdmemError, StorageFailed
-from mdmem.model import Reindexed
+from mdmem.model import Progress, Reindexed
 from mdmem.store import catalog as catalogs
 from mdmem.store import generations
 from mdmem.store import lexical as lexicals
@@ -26,10 +27,9 @@ from mdmem.store.catalog import Catalog, Filter
 from mdmem.store.generations import Generation, Identity
 from mdmem.store.lexical import Lexical, Stats
 from mdmem.store.lock import Lock
-from mdmem.text import analyze, units
+from mdmem.text import analyze, passages, units
 from mdmem.vault.place import Place
 
-Progress = Callable[[int, int], None]
 TRIES = 20
 """How often a reader looks again while a writer swaps files under it; 50 ms each."""
 
@@ -40,6 +40,7 @@ class Stores:
 
     catalog: Catalog
     lexical: Lexical
+    path: Path | None = None
 
     def close(self) -> None:
         self.catalog.close()
@@ -68,7 +69,7 @@ class Index:
         """Name everything that the index depends on besides the files: another identity means a new build."""
         return {
             "schema": [catalogs.SCHEMA, lexicals.SCHEMA],
-            "text": [analyze.VERSION, units.VERSION],
+            "text": [analyze.VERSION, units.VERSION, passages.VERSION],
             "whoosh": lexicals.version(),
             "python": f"{sys.version_info.major}.{sys.version_info.minor}",
             "vault": str(self.place.root),
@@ -165,7 +166,8 @@ class Index:
                 generations.seal(generation, self.identity())
 
     def _run(self, stores: Stores) -> Reindexed:
-        return indexer.update(self._scan(), stores.catalog, stores.lexical, self._sources(), self.progress)
+        step = partial(self.progress, "indexing") if self.progress else None
+        return indexer.update(self._scan(), stores.catalog, stores.lexical, self._sources(), step)
 
     def _in_memory(self) -> Stores:
         stores = Stores(Catalog(None), Lexical(None))
@@ -196,7 +198,7 @@ class Index:
 
 
 def _open(generation: Generation) -> Stores:
-    return Stores(Catalog(generation.catalog), Lexical(generation.lexical))
+    return Stores(Catalog(generation.catalog), Lexical(generation.lexical), generation.path)
 
 
 def _agree(stores: Stores) -> bool:

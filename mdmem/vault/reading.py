@@ -1,4 +1,4 @@
-"""Entries and hits, cut from the files as they are now.
+"""Entries, cut from the files as they are now.
 
 Owns turning what an index found into what a person sees. It must never show a text that the index remembers: a unit
 that is no longer in its file is left out.
@@ -6,24 +6,16 @@ that is no longer in its file is left out.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-from mdmem import retrieve
-from mdmem.errors import BadInput, MdmemError, Missing
-from mdmem.model import Answer, Entry, Hit, Query
-from mdmem.store import lexical
+from mdmem.errors import BadInput, MdmemError
+from mdmem.model import Entry, Query
 from mdmem.store.catalog import Filter, Found
-from mdmem.text import analyze, chunk, markdown, snippet, units
+from mdmem.text import analyze, markdown, units
 from mdmem.text.units import Unit
-from mdmem.vault.index import Index, KeywordLeg, Stores, within
+from mdmem.vault.index import Index, Stores, within
 from mdmem.vault.place import Place, checked, nearest, pick, split_guard, whole
-
-TIERS = ("holds the query's words", "holds the query as a substring", "holds a word of the query as a substring")
-
-DEADLINE = 1.5
-"""Seconds after which a search stops looking further and answers with what it has."""
 
 
 @dataclass(slots=True)
@@ -112,124 +104,3 @@ def listed(place: Place, stores: Stores, wanted: Filter, *, limit: int | None, o
     found = stores.catalog.newest(wanted, limit=limit, offset=offset)
     files = Files(place, found)
     return [place.entry(one.path, unit) for one in found if (unit := files.unit(one))]
-
-
-def search(place: Place, index: Index, query: Query) -> Answer:
-    """Answer a query from the keyword index. Raises Missing for a mode that is not there."""
-    started = time.monotonic()
-    query = replace(query, text=markdown.readable(query.text))
-    if min(query.k, query.page, 1 if query.max_chars is None else query.max_chars) < 1:
-        raise BadInput("k, page and max_chars count from 1", "leave them out for the usual")
-    if query.mode == "semantic":
-        raise Missing("semantic search needs a model, and none is prepared", "use --mode keyword")
-    with index.open() as stores:
-        leg = KeywordLeg(stores, place.settings)
-        limits = bounds(query)
-        skip = (query.page - 1) * query.k
-        ranking = (
-            _ranked(query, leg, stores, limits, started)
-            if query.text.strip()
-            else _everything(stores, limits, skip + query.k)
-        )
-        shown = ranking.order[skip : skip + query.k]
-        hits = tuple(_hits(place, stores, shown, ranking, skip + 1))
-    skipped = () if query.mode == "keyword" else ("semantic leg skipped: no model is prepared",)
-    return Answer(
-        query=query.text,
-        mode="keyword",
-        hits=hits if query.max_chars is None else tuple(bounded(hits, query.max_chars)),
-        total=ranking.total,
-        took_ms=round((time.monotonic() - started) * 1000, 1),
-        notices=(*skipped, *ranking.notices),
-    )
-
-
-def bounded(hits: Iterable[Hit], limit: int) -> Iterable[Hit]:
-    """Yield as many hits as have texts of `limit` characters together; the last text may be cut."""
-    for hit in hits:
-        if limit <= 0:
-            return
-        yield hit if len(hit.text) <= limit else _cut(hit, limit)
-        limit -= len(hit.text)
-
-
-def _cut(hit: Hit, limit: int) -> Hit:
-    """Cut a hit's texts to `limit` characters, around the first place that matched."""
-    match = hit.snippet[slice(*hit.marks[0])] if hit.marks else ""
-    at = hit.text.find(match)
-    text = hit.text[max(0, min(at - limit // 3, len(hit.text) - limit)) :] if at > limit // 2 else hit.text
-    marks = tuple((start, min(end, limit - 1)) for start, end in hit.marks if start < limit - 1)
-    return replace(hit, text=_shortened(text, limit), snippet=_shortened(hit.snippet, limit), marks=marks)
-
-
-def _shortened(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def _ranked(query: Query, leg: KeywordLeg, stores: Stores, limits: Filter, started: float) -> retrieve.Ranking:
-    return retrieve.rank(
-        query.text,
-        leg,
-        allowed=stores.catalog.select(limits) if limits else None,
-        exact=query.exact,
-        upto=query.page * query.k,
-        late=lambda: time.monotonic() > started + DEADLINE,
-    )
-
-
-def _everything(stores: Stores, limits: Filter, upto: int) -> retrieve.Ranking:
-    """Rank everything, newest first: what an empty query asks for."""
-    found = stores.catalog.newest(limits, limit=upto)
-    total = len(stores.catalog.select(limits))
-    return retrieve.Ranking(tuple(retrieve.Ranked(one.id, 0.0, 0) for one in found), total)
-
-
-def _hits(
-    place: Place, stores: Stores, shown: Sequence[retrieve.Ranked], ranking: retrieve.Ranking, first: int
-) -> Iterable[Hit]:
-    found = stores.catalog.locate([hit.unit for hit in shown])
-    files = Files(place, found.values())
-    wanted = snippet.Wanted(ranking.terms, ranking.needles, lexical.stem)
-    for number, hit in enumerate(shown, first):
-        unit = files.unit(found[hit.unit]) if hit.unit in found else None
-        if unit:
-            yield _hit(place.entry(found[hit.unit].path, unit), unit, hit, wanted, number)
-
-
-def _hit(entry: Entry, unit: Unit, hit: retrieve.Ranked, wanted: snippet.Wanted, rank: int) -> Hit:
-    best, first = _passage(unit, wanted)
-    text, lines = unit.text, entry.lines
-    if unit.kind == "document":
-        text, lines = best, (first, first + best.count("\n"))
-    best = markdown.strip_comments(best)
-    line, marks = snippet.snippet(best, wanted)
-    return Hit(
-        entry=entry,
-        lines=lines,
-        text=markdown.strip_comments(text),
-        score=hit.score,
-        ranks={"keyword": rank},
-        snippet=line,
-        marks=marks,
-        why=_why(best, hit, wanted),
-    )
-
-
-def _passage(unit: Unit, wanted: snippet.Wanted) -> tuple[str, int]:
-    """Give the passage of a unit that holds most of what is wanted, without blank lines around, and its first line."""
-    pieces = chunk.chunks(unit.text, 0, len(unit.text))
-    texts = [unit.text[piece.start : piece.end] for piece in pieces] or [""]
-    likely = snippet.likeliest(texts, wanted)
-    best = max(likely, key=lambda number: snippet.worth(texts[number], wanted))
-    text = texts[best].strip("\n")
-    start = (pieces[best].start if pieces else 0) + texts[best].index(text)
-    return text, unit.text_line + unit.text.count("\n", 0, start)
-
-
-def _why(text: str, hit: retrieve.Ranked, wanted: snippet.Wanted) -> tuple[str, ...]:
-    """Say how a hit came about: its terms with their importance, or the substring."""
-    if hit.tier:
-        return (TIERS[hit.tier - 1],)
-    here = analyze.terms_in(text, wanted.stem) & wanted.terms.keys()
-    found = sorted(here, key=lambda term: (-wanted.terms[term], term))
-    return (f"BM25 {hit.score:.3f}", *(f"{term} ×{wanted.terms[term]:.2f}" for term in found))

@@ -28,6 +28,7 @@ def environment(tmp_path):
         "HOME": str(home),
         "TERM": "xterm",
         "TZ": "Europe/Berlin",
+        "MDMEM_EMBEDDING_MODEL": "",
     }
 
 

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from mdmem import config
 from mdmem.cli import app
 
 MDMEM = [sys.executable, "-m", "mdmem"]
@@ -252,6 +253,8 @@ def test_commands_and_options_are_completed(run):
 
     assert offered("mdmem se") == ["search"]
     assert offered("mdmem config ") == ["get", "set", "list", "path"]
-    assert offered("mdmem config get sea") == ["search.k", "search.bm25_k1", "search.bm25_b"]
+    assert offered("mdmem config get search.b") == ["search.bm25_k1", "search.bm25_b"]
+    names = [setting.name for setting in config.TABLE if setting.name.startswith("sea")]
+    assert offered("mdmem config get sea") == names and len(names) > 5
     assert "--since" in offered("mdmem list --s")
     assert offered("mdmem show dai") == []

@@ -190,11 +190,17 @@ def test_fewer_hits_are_the_first_of_more_and_pages_do_not_overlap(run, vault):
     assert len(pages) == len(set(pages)) == 9
 
 
-def test_hybrid_is_served_with_one_notice_and_semantic_is_missing(run, vault):
+@pytest.mark.parametrize(("model", "notices"), [("no-such-model", 1), ("", 0)])
+def test_without_a_model_hybrid_is_served_by_keyword_and_semantic_is_missing(run, vault, model, notices):
     add(run, "coffee")
-    done = run("search", "coffee", "--mode", "hybrid", "--json")
-    assert (done.returncode, len(json.loads(done.stdout)["notices"]), done.stderr) == (0, 1, "")
-    done = run("search", "coffee", "--mode", "semantic")
+    env = {"MDMEM_EMBEDDING_MODEL": model}
+    for words in ((), ("--mode", "hybrid")):
+        done = run("search", "coffee", *words, "--json", env=env)
+        shape = json.loads(done.stdout)
+        assert (done.returncode, len(shape["notices"]), done.stderr) == (0, notices, "")
+        assert shape["mode"] == "keyword" and len(shape["hits"]) == 1
+        assert all(model in notice for notice in shape["notices"])
+    done = run("search", "coffee", "--mode", "semantic", env=env)
     assert done.returncode == 13
     assert len(done.stderr.splitlines()) == 2
     assert run("search", "coffee", "--mode", "psychic").returncode == 2
@@ -512,3 +518,13 @@ def test_nothing_in_the_vault_steers_the_terminal(on_terminal, run, vault):
     assert not set(re.sub(r"\x1b\[(0|1|2|1;33|32|31)m", "", seen)) & set("\x1b\x07\u202e\r")
     text = json.loads(run("show", "--last", "--json").stdout)["text"]
     assert text == f"{evil}\n\nmore"
+
+
+def test_weights_of_nothing_and_unknown_rules_are_refused(run, vault):
+    for name, value in (("search.weights", "0, 0"), ("search.routes", "all"), ("embedding.model", "/opt/model")):
+        done = run("config", "set", name, value)
+        assert done.returncode == 2 and f"error: {name} must be " in done.stderr
+    env = {"MDMEM_SEARCH_WEIGHTS": "0, 0"}
+    add(run, "coffee")
+    assert run("search", "coffee", env=env).returncode == 0
+    assert "search.weights must be two numbers, not both 0" in run("status", env=env).stderr

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_render import MOVIES, hit
 
-from mdmem.vault.reading import bounded
+from mdmem.vault.searching import bounded
 
 
 def texts(limit, *lengths):

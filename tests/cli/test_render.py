@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -73,8 +74,14 @@ def test_hits_are_numbered_with_address_date_title_lines_and_snippet(capsys):
 
 
 def test_explain_adds_score_ranks_and_reasons(capsys):
-    render.answer(answer(hit(CARD, why=("matches 续费",))), explain=True)
-    assert capsys.readouterr().out.endswith("   score 0.83 (keyword #1)\n   matches 续费\n")
+    shown = replace(answer(hit(CARD, why=("keyword: rank 1, BM25 0.83 (续费 0.8)",))), reasons=("semantic leg: e5",))
+    render.answer(shown, explain=True)
+    told = capsys.readouterr().out
+    assert told.startswith("semantic leg: e5\n1  ")
+    assert told.endswith("   score 0.83\n   keyword: rank 1, BM25 0.83 (续费 0.8)\n")
+    render.answer(shown, explain=False)
+    told = capsys.readouterr().out
+    assert not any(word in told for word in ("semantic leg", "score", "BM25"))
 
 
 @pytest.mark.parametrize("columns", [20, 40, 80])

@@ -105,3 +105,39 @@ def test_boundary(needle: str, text: str, found: bool) -> None:
 def test_a_prefix_may_go_on() -> None:
     assert analyze.boundary("ameri", open_end=True).search("in american dreams")
     assert not analyze.boundary("meri", open_end=True).search("in american dreams")
+
+
+IDENTIFIERS = [
+    ("ERR_1042", ["ERR_1042"]),
+    ("invoice PAY-70312-QX again", ["PAY-70312-QX"]),
+    ("on 2026-04-10 and 2026.4.10", ["2026-04-10", "2026.4.10"]),
+    ("13812345678", ["13812345678"]),
+    ("order 10115", ["10115"]),
+    ("year 2026", []),
+    ("v1.0.77", ["v1.0.77"]),
+    ("E11000 0x80070005", ["E11000", "0x80070005"]),
+    ("retry_count", ["retry_count"]),
+    ("_quiet_ __init__", []),
+    ("192.168.178.63", ["192.168.178.63"]),
+    ("3 apples, 1,500 steps, 7:30pm, 2nd, 1990s, 5km, 65℃, 50%", []),
+    ("a 25-year-old", []),
+    ("off-line real-time node.js", []),
+    ("C++ C# GPT", []),
+    ("GPT-4o", ["GPT-4o"]),
+    ("错误ERR_1042在日志里", ["ERR_1042"]),
+    ("ＥＲＲ＿１０４２", ["ERR_1042"]),
+    ("ERR_1042 and ERR_1042", ["ERR_1042"]),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), IDENTIFIERS)
+def test_an_identifier_names_one_thing_exactly(text: str, names: list[str]) -> None:
+    assert analyze.identifiers(text) == names
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=60))
+def test_identifiers_are_words_of_the_text_each_once(text: str) -> None:
+    found = analyze.identifiers(text)
+    assert len(set(found)) == len(found)
+    assert all(name in analyze.unify(text) for name in found)

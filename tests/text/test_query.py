@@ -85,3 +85,36 @@ def test_loosening_asks_for_the_words_and_keeps_the_bounds() -> None:
     assert node is not None
     assert query.loosened(node) == All((Any((Word("green"), Word("tea"))), Not(Word("milk")), In("daily")))
     assert query.loosened(Word("tea")) is None
+
+
+WORDINGS = [
+    ("a pet having a nap", "a pet having a nap"),
+    ("  half sugar? ", "half sugar?"),
+    ("什么是木火共生", "什么是木火共生"),
+    ("tea -coffee", "tea"),
+    ("milk NOT (tea OR coffee)", "milk"),
+    ("tea AND milk OR sugar", "tea milk sugar"),
+    ('"green tea" please', "green tea please"),
+    ("ameri* dreams", "ameri dreams"),
+    ("tag:work what to do", "what to do"),
+    ("in:daily -tag:x sports", "sports"),
+    ("(open question", "open question"),
+    ('"open', "open"),
+    ("NOT", "NOT"),
+    ("what is f(x)", "what is f x"),
+    ("tag:work", ""),
+    ("-tea", ""),
+    ("in:daily -coffee", ""),
+    ("", ""),
+    ("   ", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), WORDINGS)
+def test_the_wording_is_what_a_query_says_without_its_operators(text: str, words: str) -> None:
+    assert query.wording(text) == words
+
+
+@given(st.text(alphabet="ab()* \n木'#\\", max_size=40))
+def test_what_is_excluded_is_no_part_of_the_wording(text: str) -> None:
+    assert "unwanted" not in query.wording(f"{text} -unwanted -tag:unwanted")

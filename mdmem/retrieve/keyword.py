@@ -1,12 +1,12 @@
-"""Ranking: from what was typed to an order of units, and why each is there.
+"""The keyword leg: what BM25 and the text itself find for a query.
 
-Takes its legs as arguments and does no I/O of its own. The substring pass must only ever add, below what BM25 ranked.
+Takes its index as an argument and does no I/O of its own. The substring pass must only ever add, below BM25.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -35,71 +35,70 @@ class KeywordLeg(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A unit in the order.
+class Found:
+    """What the leg found: the BM25 score of units, and the tier of each.
 
-    `tier` 0 is BM25's; 1 holds the whole query as words, 2 as a substring, 3 a word of it as a substring.
+    Tier 0 is BM25's; 1 holds the whole query as words, 2 as a substring, 3 a word of it as a substring. `terms` (with
+    their importance) and `needles` are what to mark in a text. `exact` units hold an identifier of the query as it
+    stands; `bound` are the units that satisfy what the query insists on, None where it insists on nothing.
     """
 
-    unit: int
-    score: float
-    tier: int
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """An order of units. `terms` (with their importance) and `needles` are what to mark in a text."""
-
-    order: tuple[Ranked, ...]
-    total: int
+    scores: dict[int, float]
+    tiers: dict[int, int]
     terms: dict[str, float] = field(default_factory=dict)
     needles: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    exact: frozenset[int] = frozenset()
+    bound: frozenset[int] | None = None
 
 
-def rank(
+COMMON = 50
+"""Units that may hold an identifier for it to go before everything else."""
+
+TIME_WEIGHT = 2.0
+"""What a named time counts, beside a word as rare: as much as an identifier, for it means these units and no others."""
+
+MANY = 200
+"""Units of a time that a query names, up to which the time alone makes each of them a hit."""
+
+
+def search(
     text: str,
     leg: KeywordLeg,
     *,
-    allowed: set[int] | None = None,
     exact: bool = False,
-    upto: int = 10,
+    dated: Mapping[str, set[int]] | None = None,
     late: Callable[[], bool] = lambda: False,
-) -> Ranking:
-    """Rank the units for a query and give the first `upto` of them, in a total and stable order.
+) -> Found:
+    """Find the units for a query. `exact` asks for the text as a substring and nothing else.
 
-    `allowed` are the units that filters let through, None for all. `exact` asks for the text as a substring and
-    nothing else. `late` tells when to stop the slow part.
+    `dated` are the units of each time that the query names: they hold a word that is not in their text. `late` tells
+    when to stop the slow part.
     """
-    text, was_cut = language.cut(text)
-    notices = [f"only the first {language.MAX_BYTES} bytes of the query were used"] if was_cut else []
     node = None if exact else language.parse(text)
-    search = _Search(leg, late)
-    scores = search.find(node) if node else {}
+    work = _Search(leg, late)
+    scores = work.find(node) if node else {}
+    notices = []
     looser = language.loosened(node) if node and not scores else None
     if looser:
-        scores = search.find(looser)
+        scores = work.find(looser)
         if scores:
             notices.append("nothing holds the phrase as it stands; its words were searched")
+            node = looser
+    bound = work.insisted(node) if node else None
+    for words, units in (dated or {}).items():
+        work.add_time(words, units if bound is None else units & bound, scores)
     tiers = dict.fromkeys(scores, 0)
-    search.add_substrings(text, node, tiers)
-    if allowed is not None:
-        tiers = {unit: tier for unit, tier in tiers.items() if unit in allowed}
-    if late():
-        notices.append("the search took too long and was cut short")
-    found = [Ranked(unit, round(scores.get(unit, 0.0), 6), tier) for unit, tier in tiers.items()]
-    return Ranking(tuple(_first(found, upto, leg)), len(found), search.terms, tuple(search.needles), tuple(notices))
-
-
-def _first(found: list[Ranked], upto: int, leg: KeywordLeg) -> list[Ranked]:
-    """Sort by tier, score and id, asking for the ids only where they can matter."""
-    found.sort(key=lambda hit: (hit.tier, -hit.score))
-    if len(found) > upto:
-        last = found[upto - 1]
-        found = [hit for hit in found if (hit.tier, -hit.score) <= (last.tier, -last.score)]
-    keys = leg.keys(hit.unit for hit in found)
-    found.sort(key=lambda hit: (hit.tier, -hit.score, keys.get(hit.unit, ""), hit.unit))
-    return found[:upto]
+    work.add_substrings(text, node, tiers)
+    return Found(
+        scores,
+        tiers,
+        work.terms,
+        tuple(work.needles),
+        tuple(notices),
+        frozenset(work.exact(node)) if node else frozenset(),
+        None if bound is None else frozenset(bound),
+    )
 
 
 class _Search:
@@ -146,6 +145,42 @@ class _Search:
             case Maybe(_):
                 return self.leg.everything()
         return self.units(node)
+
+    def insisted(self, node: Node) -> set[int] | None:
+        """Find what satisfies all that the query insists on; None when it only wishes for words.
+
+        Plain words are wishes. Phrases, exclusions, tags, places and words joined by AND are not.
+        """
+        match node:
+            case Word(_) | Maybe(_):
+                return None
+            case Any(nodes):
+                sets = [self.insisted(inner) for inner in nodes]
+                return None if any(found is None for found in sets) else set().union(*filter(None, sets))
+            case All(nodes):
+                sets = [self.satisfying(n) if isinstance(n, Word) else self.insisted(n) for n in nodes]
+                wanted = [found for found in sets if found is not None]
+                return set.intersection(*wanted) if wanted else None
+        return self.satisfying(node)
+
+    def exact(self, node: Node) -> set[int]:
+        """Find the units that hold an identifier of the query as it stands; one that many hold decides nothing."""
+        found: set[int] = set()
+        for leaf in language.leaves(node):
+            for name in analyze.identifiers(leaf.text) if isinstance(leaf, Word) else ():
+                needle = analyze.fold(name)
+                units = self.leg.match(needle, analyze.boundary(needle))
+                found |= units if len(units) <= COMMON else set()
+        return found
+
+    def add_time(self, words: str, units: set[int], scores: dict[int, float]) -> None:
+        """Count a named time as one more word, as rare as its units are."""
+        if not units:
+            return
+        worth = TIME_WEIGHT * self.leg.rarity(len(units))
+        self.terms[words] = worth
+        for unit in units if len(units) <= MANY else units & scores.keys():
+            scores[unit] = scores.get(unit, 0.0) + worth
 
     def one_of(self, nodes: Iterable[Node]) -> set[int]:
         """Find the units that satisfy an alternative; of a word a part is enough, and a sign counts only alone."""

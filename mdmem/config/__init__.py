@@ -13,50 +13,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from mdmem.config.table import BY_NAME, TABLE, Scope, Setting, Value
+from mdmem.config.values import parse, show, valid, zone
 from mdmem.errors import BadInput, NoVault, Refused
 from mdmem.model import Finding
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+__all__ = ["BY_NAME", "TABLE", "Scope", "Setting", "Value", "parse", "show", "zone"]
+
 MARKER = "mdmem.toml"
 """The tracked file that marks a vault's root."""
-
-Value = str | int | float | tuple[str, ...]
-Scope = Literal["vault", "user"]
-Kind = Literal["zone", "folder", "folders", "whole", "number"]
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting. `scope` is the least trusted file that may set it; `low` and `high` bound a number."""
-
-    name: str
-    kind: Kind
-    default: Value
-    description: str
-    scope: Scope = "vault"
-    low: float = 0
-    high: float = 0
-
-    @property
-    def env(self) -> str:
-        return "MDMEM_" + self.name.replace(".", "_").upper()
-
-
-TABLE: tuple[Setting, ...] = (
-    Setting("timezone", "zone", "", "IANA time zone of dates and times; empty: the system's"),
-    Setting("roots", "folders", (), "further folders of the vault whose Markdown files are memory too"),
-    Setting("search.k", "whole", 10, "hits on one page", low=1, high=1000),
-    Setting("search.bm25_k1", "number", 1.2, "BM25: how slowly repeated words stop counting", high=10),
-    Setting("search.bm25_b", "number", 0.75, "BM25: how much long passages are held back", high=1),
-    Setting("lock.timeout_ms", "whole", 500, "how long a write waits for another process", high=60_000),
-    Setting("index.max_file_mb", "whole", 32, "larger files are named, not indexed", low=1, high=1024),
-    Setting("vault.default", "folder", "", "the vault used where no other is found", scope="user"),
-)
-BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in TABLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +49,15 @@ class Settings:
         """Return a setting that is text."""
         return str(self.value(name))
 
+    def flag(self, name: str) -> bool:
+        """Return a setting that is on or off."""
+        return self.value(name) is True
+
     def whole(self, name: str) -> int:
         """Return a setting that is a whole number."""
         value = self.value(name)
         assert isinstance(value, int), name
-        return value
+        return int(value)
 
     def number(self, name: str) -> float:
         """Return a setting that is a number."""
@@ -92,10 +66,16 @@ class Settings:
         return float(value)
 
     def items(self, name: str) -> tuple[str, ...]:
-        """Return a setting that is a list."""
+        """Return a setting that is a list of words."""
         value = self.value(name)
         assert isinstance(value, tuple), name
-        return value
+        return tuple(map(str, value))
+
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """Return a setting that is a list of numbers."""
+        value = self.value(name)
+        assert isinstance(value, tuple), name
+        return tuple(map(float, value))
 
 
 def find_vault(start: Path | None = None, explicit: str | Path | None = None) -> Path:
@@ -158,6 +138,12 @@ def state_override() -> Path | None:
     return expand(text) if text else None
 
 
+def cache_dir() -> Path:
+    """Return the folder for what all vaults of the user share and can be made again: `XDG_CACHE_HOME/mdmem`."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base.startswith("/") else expand("~/.cache")) / "mdmem"
+
+
 def debugging() -> bool:
     """Tell whether the user wants to see the inside of an unexpected error (`MDMEM_DEBUG`)."""
     return os.environ.get("MDMEM_DEBUG", "") not in ("", "0")
@@ -199,7 +185,7 @@ def _from_file(path: Path, scope: Scope, findings: list[Finding]) -> dict[str, V
     found: dict[str, Value] = {}
     for name, raw in _flat(table):
         try:
-            found[name] = _valid(_allowed(name, scope), raw)
+            found[name] = valid(_allowed(name, scope), raw, scope=scope)
         except BadInput as error:
             findings.append(Finding(where, _line_of(name, text), f"{error.message}; it is ignored", error.hint))
     return found
@@ -263,95 +249,14 @@ def _allowed(name: str, scope: Scope) -> Setting:
     return setting
 
 
-def parse(setting: Setting, text: str) -> Value:
-    """Return the value that was typed or put into the environment as `text`. Raises BadInput."""
-    word = text.strip()
-    raw: Any = word
-    if setting.kind == "folders":
-        raw = [part.strip() for part in word.split(",") if part.strip()]
-    elif setting.kind in ("whole", "number") and re.fullmatch(r"[+-]?[0-9]{1,18}", word):
-        raw = int(word)
-    elif setting.kind == "number" and re.fullmatch(r"[+-]?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", word):
-        raw = float(word)
-    return _valid(setting, raw)
-
-
-def show(value: Value) -> str:
-    """Return a value the way `parse` takes it."""
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _valid(setting: Setting, raw: Any) -> Value:
-    """Return `raw`, a value out of TOML, as a value of this setting. Raises BadInput."""
-    if setting.kind in ("whole", "number"):
-        value, wanted = _number(setting, raw)
-    elif setting.kind == "folders":
-        value, wanted = _folders(raw), "a list of folders inside the vault, none of them hidden"
-    elif setting.kind == "folder":
-        value, wanted = _folder(raw), "an absolute path, or one that begins with ~"
-    else:
-        value, wanted = _zone(raw), "the name of a time zone, such as Europe/Berlin"
-    if value is not None:
-        return value
-    hint = f"its default is {show(setting.default) or 'empty'}"
-    raise BadInput(f"{setting.name} must be {wanted}, not {_typed(raw)}", hint)
-
-
-def _typed(raw: Any) -> str:
-    try:
-        text = repr(raw)
-    except ValueError:  # Python writes no number of more than 4,300 digits
-        return "a huge number"
-    return text if len(text) < 60 else text[:60] + "…"
-
-
-def _number(setting: Setting, raw: Any) -> tuple[Value | None, str]:
-    whole = setting.kind == "whole"
-    wanted = f"a {'whole ' if whole else ''}number from {setting.low:g} to {setting.high:.9g}"
-    fits = isinstance(raw, int if whole else int | float) and not isinstance(raw, bool)
-    if not fits or not setting.low <= raw <= setting.high:  # nan compares false
-        return None, wanted
-    return (int(raw) if whole else float(raw)), wanted
-
-
-def _zone(raw: Any) -> Value | None:
-    if raw == "":
-        return ""
-    try:
-        zone(raw)
-    except (
-        LookupError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        OSError,
-    ):  # unknown, a path, no text, a folder
-        return None
-    return str(raw)
-
-
-def _folder(raw: Any) -> Value | None:
-    if not isinstance(raw, str) or not raw.isprintable():
-        return None
-    return raw if raw == "" or os.path.expanduser(raw).startswith("/") else None  # as in expand
-
-
-def _folders(raw: Any) -> Value | None:
-    """A vault's settings come with a clone: they must not reach outside of it, nor into `.git`."""
-    if not isinstance(raw, list) or not all(isinstance(item, str) for item in raw):
-        return None
-    folders = [item.removeprefix("./").removesuffix("/") for item in raw]
-    parts = [part for folder in folders for part in folder.split("/")]
-    safe = all(part and not part.startswith(".") and "\\" not in part and part.isprintable() for part in parts)
-    return tuple(dict.fromkeys(folders)) if safe else None
-
-
 def set_value(text: str, name: str, typed: str, *, scope: Scope) -> str:
     """Return the settings file `text` with one value set; comments, order and other lines stay as they are.
 
     Raises BadInput for a name or value that cannot be, Refused where `text` is not TOML.
     """
-    value = parse(_allowed(name, scope), typed)
+    setting = _allowed(name, scope)
+    value = parse(setting, typed)
+    valid(setting, list(value) if isinstance(value, tuple) else value, scope=scope)
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -363,13 +268,6 @@ def set_value(text: str, name: str, typed: str, *, scope: Scope) -> str:
     except (TOMLKitError, TypeError, ValueError, RecursionError) as error:
         raise Refused(f"the settings file cannot be changed: {error}", "correct it in an editor first") from error
     return tomlkit.dumps(document)
-
-
-def zone(name: str) -> tzinfo:
-    """Return the time zone of this IANA name. Raises LookupError, ValueError or OSError."""
-    from zoneinfo import ZoneInfo
-
-    return ZoneInfo(name)
 
 
 def now(settings: Settings) -> datetime:

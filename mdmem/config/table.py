@@ -1,0 +1,58 @@
+"""Every setting, with its kind, default, meaning and who may set it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
+Scope = Literal["vault", "user"]
+Kind = Literal["zone", "folder", "folders", "whole", "number", "flag", "word", "words", "weights", "model"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. `scope` is the least trusted file that may set it; `low` and `high` bound a number.
+
+    `choices` are the words that can be chosen from.
+    """
+
+    name: str
+    kind: Kind
+    default: Value
+    description: str
+    scope: Scope = "vault"
+    low: float = 0
+    high: float = 0
+    choices: tuple[str, ...] = ()
+
+    @property
+    def env(self) -> str:
+        return "MDMEM_" + self.name.replace(".", "_").upper()
+
+
+TABLE: tuple[Setting, ...] = (
+    Setting("timezone", "zone", "", "IANA time zone of dates and times; empty: the system's"),
+    Setting("roots", "folders", (), "further folders of the vault whose Markdown files are memory too"),
+    Setting("search.k", "whole", 10, "hits on one page", low=1, high=1000),
+    Setting("search.bm25_k1", "number", 1.2, "BM25: how slowly repeated words stop counting", high=10),
+    Setting("search.bm25_b", "number", 0.75, "BM25: how much long passages are held back", high=1),
+    Setting("search.fusion", "word", "zscore", "how hybrid joins its two legs", choices=("zscore", "rrf")),
+    Setting("search.weights", "weights", (), "of keyword and semantic; empty: 0.5, 0.5 (rrf: 0.3, 0.7)", high=1000),
+    Setting("search.rrf_k", "number", 60, "rrf: how slowly lower ranks stop counting", high=10_000),
+    Setting(
+        "search.routes",
+        "words",
+        (),
+        "rules by which a query goes to one leg alone",
+        choices=("short", "definition", "relation"),
+    ),
+    Setting("search.half_life_days", "number", 0, "age at which a dated hit counts half; 0: age is nothing", high=1e5),
+    Setting("embedding.model", "model", "all-MiniLM-L6-v2", "the model of semantic search; empty: none"),
+    Setting("embedding.download", "flag", False, "fetch a model that is not at hand from its hub", scope="user"),
+    Setting("lock.timeout_ms", "whole", 500, "how long a write waits for another process", high=60_000),
+    Setting("index.max_file_mb", "whole", 32, "larger files are named, not indexed", low=1, high=1024),
+    Setting("vault.default", "folder", "", "the vault used where no other is found", scope="user"),
+)
+BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in TABLE}

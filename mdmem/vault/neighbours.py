@@ -1,0 +1,141 @@
+"""Chroma in one generation of the index: kept in step with the cached vectors, and asked where there are very many.
+
+Owns `chroma/` of a generation, a folder for each model, and the lock that lets one process at it. A mark beside each
+folder tells how far it is. It is filled from the cache alone; when it is damaged it is cleared and filled again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mdmem import fsio
+from mdmem.errors import StorageFailed
+from mdmem.store.catalog import Passage
+from mdmem.store.encoder import Card
+from mdmem.store.lock import Lock
+from mdmem.store.vector import Unusable, Vector
+from mdmem.store.vectors import Vectors
+
+if TYPE_CHECKING:
+    from mdmem.store.vectors import Matrix
+
+CHROMA = "chroma"
+BATCH = 2_000
+"""Passages whose vectors are in memory at once while Chroma is filled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What was so when nothing was missing: the version of the keyword index, and the number of cached vectors.
+
+    `upto` is the last passage that Chroma knows of, -1 when there are none, 0 when it was never filled.
+    """
+
+    version: int = -1
+    vectors: int = -1
+    upto: int = 0
+
+
+class Neighbours:
+    """Chroma's index of one generation for one model."""
+
+    def __init__(self, generation: Path, card: Card, lock: Lock) -> None:
+        self._home = generation / CHROMA
+        self._name = card.fingerprint[:16]
+        self._lock = lock
+        self._make: Callable[[], Vector] = lambda: Vector(
+            self._home / self._name, model=card.fingerprint, dimension=card.dimension
+        )
+
+    def mark(self) -> Mark:
+        """Read how far the vectors are."""
+        try:
+            found = json.loads((self._home / f"{self._name}.json").read_bytes())
+            return Mark(int(found["version"]), int(found["vectors"]), int(found["upto"]))
+        except (OSError, ValueError, TypeError, KeyError):
+            return Mark()
+
+    def put_mark(self, mark: Mark) -> None:
+        """Note how far the vectors are; without the note they are only looked at once more."""
+        with suppress(StorageFailed):
+            fsio.put(f"{self._name}.json", json.dumps(asdict(mark)).encode(), root=self._home, durable=False)
+
+    def intact(self) -> bool:
+        """Tell whether Chroma's files are what was written last; while another process is at them, they are."""
+        with self._lock.try_hold() as held:
+            return not held or self._make().intact()
+
+    def fill(self, listed: Sequence[Passage], cache: Vectors) -> int:
+        """Bring Chroma in step with the cached vectors of these passages, and give the last passage that it knows of.
+
+        Raises Unusable; 0 when another process is at it.
+        """
+        with self._lock.try_hold() as held:
+            if not held:
+                return 0
+            fsio.mkdir(f"{CHROMA}/{self._name}", root=self._home.parent)
+            with self._make() as vector:
+                if not vector.intact():
+                    vector.clear()
+                    fsio.mkdir(f"{CHROMA}/{self._name}", root=self._home.parent)
+                vector.start()
+                _fill(vector, listed, cache)
+        return max((passage.id for passage in listed), default=-1)
+
+    def nearest(self, query: Matrix, k: int) -> list[str]:
+        """Give the keys of the passages nearest to a query. Raises Unusable."""
+        with self._lock.try_hold() as held:
+            if not held:
+                raise Unusable("another process is at it")
+            with self._make() as vector:
+                return [key for key, _ in map(_split, (found for found, _ in vector.nearest(query, k)))]
+
+    def clear(self) -> None:
+        """Remove what there is of this model's index."""
+        self._make().clear()
+
+    def remove_others(self) -> None:
+        """Remove what was kept here for other models."""
+        for path in self._home.iterdir() if self._home.is_dir() else ():
+            if path.is_dir() and path.name not in (self._name, "tmp"):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _fill(vector: Vector, listed: Sequence[Passage], cache: Vectors) -> None:
+    known: dict[str, int] = {}
+    for key, _ in map(_split, vector.ids()):
+        known[key] = known.get(key, 0) + 1
+    wanted = {passage.key: passage for passage in listed}
+    gone = known.keys() - wanted.keys()
+    vector.drop([name for key in gone for name in _names(key, known[key])])
+    fresh = [passage for key, passage in wanted.items() if key not in known]
+    for start in range(0, len(fresh), BATCH):
+        some = fresh[start : start + BATCH]
+        places, vectors = cache.matrix([passage.saying for passage in some])
+        if places:
+            vector.put(_numbered(some[place].key for place in places), vectors)
+
+
+def _numbered(keys: Iterable[str]) -> list[str]:
+    """Name each vector by its passage, further windows of one passage by a number behind that."""
+    seen: dict[str, int] = {}
+    names = []
+    for key in keys:
+        names.append(f"{key}.{seen[key]}" if key in seen else key)
+        seen[key] = seen.get(key, 0) + 1
+    return names
+
+
+def _names(key: str, count: int) -> list[str]:
+    return _numbered([key] * count)
+
+
+def _split(name: str) -> tuple[str, str]:
+    key, _, window = name.partition(".")
+    return key, window
