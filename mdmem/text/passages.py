@@ -17,7 +17,8 @@ VERSION = 1
 """Part of the index's identity: raise it whenever the same unit would give other passages."""
 
 
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`)|<!--.*?-->", re.DOTALL)
+"""A comment, or code, in which there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def _is_of_a_log(unit: Unit) -> bool:
 
 def _saying(unit: Unit, headings: tuple[str, ...], text: str) -> str:
     """Put the title and the headings before a text that does not hold them; a log's title is but a date."""
-    text = _COMMENT.sub("", text).strip()
+    text = _COMMENT.sub(lambda found: found[1] or "", text).strip()
     if not text:
         return ""
     above = dict.fromkeys(headings if _is_of_a_log(unit) else (unit.title, *headings))
