@@ -130,7 +130,7 @@ class Tape:
         asked = retrieve.Question(
             text, mode, dated=self._times(text) if dates else {}, enabled=settings.items("search.routes")
         )
-        how = searching._fusion(replace(self.vault.place, settings=settings), self.stores)
+        how = searching._fusion(replace(self.vault.place, settings=settings), self.stores, self.vault._meaning.card())
         ranking = retrieve.rank(asked, leg, None if mode == "keyword" else self.semantic, how=how, upto=upto)
         keys = leg.keys(hit.unit for hit in ranking.order)
         return list(dict.fromkeys(keys[hit.unit] for hit in ranking.order))

@@ -39,7 +39,13 @@ TABLE: tuple[Setting, ...] = (
     Setting("search.bm25_k1", "number", 1.2, "BM25: how slowly repeated words stop counting", high=10),
     Setting("search.bm25_b", "number", 0.75, "BM25: how much long passages are held back", high=1),
     Setting("search.fusion", "word", "zscore", "how hybrid joins its two legs", choices=("zscore", "rrf")),
-    Setting("search.weights", "weights", (), "of keyword and semantic; empty: 0.5, 0.5 (rrf: 0.3, 0.7)", high=1000),
+    Setting(
+        "search.weights",
+        "weights",
+        (),
+        "of keyword and semantic; empty: what suits the model (rrf: 0.3, 0.7)",
+        high=1000,
+    ),
     Setting("search.rrf_k", "number", 60, "rrf: how slowly lower ranks stop counting", high=10_000),
     Setting(
         "search.routes",

@@ -128,6 +128,10 @@ class Vectors:
         row = self._db.execute("SELECT COUNT(*) FROM vectors WHERE model = ? AND vector <> x''", (self._model,))
         return int(row.fetchone()[0])
 
+    def tried(self) -> int:
+        """Count the texts that somebody tried to embed, whether they have a vector or not; reads the index alone."""
+        return int(self._db.execute("SELECT COUNT(*) FROM vectors WHERE model = ?", (self._model,)).fetchone()[0])
+
     def missing(self, hashes: Collection[bytes]) -> set[bytes]:
         """Give those of the hashes that nobody has tried to embed yet."""
         if not hashes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from mdmem import config, fsio
@@ -159,6 +159,8 @@ class Meaning:
             embedded = self._embed_some(listed, stores, cache, card)
             self._space = None if embedded.done else self._space
             notices = _left(embedded)
+            if near and not embedded.left:
+                near.put_mark(replace(mark, version=stores.lexical.version, vectors=cache.tried()))
         query = self.encoder(card).query(text)
         if near and len(listed) > EXACT and mark.upto:
             try:
@@ -209,7 +211,7 @@ class Meaning:
         near = self._neighbours(stores, card)
         cache = self.cache(card)
         try:
-            if near and not anew and _is_complete(near.mark(), stores, cache) and near.mark().upto and near.intact():
+            if near and not anew and _is_filled(near.mark(), stores, cache) and near.intact():
                 return Embedded()
             listed = self.passages(stores)
             with self._embedding.hold(self.place.settings.whole("lock.timeout_ms")):
@@ -219,7 +221,8 @@ class Meaning:
             self._space = None
             if near and not done.left:
                 upto = self._fill(near, listed, cache)
-                near.put_mark(Mark(stores.lexical.version, cache.count(), upto))
+                version = stores.lexical.version
+                near.put_mark(Mark(version, cache.tried(), upto, version if upto else -1))
             return done
         finally:
             cache.close()
@@ -244,7 +247,12 @@ class Meaning:
 
 def _is_complete(mark: Mark, stores: Stores, cache: Vectors) -> bool:
     """Tell whether nothing has changed since no vector was missing."""
-    return mark.version == stores.lexical.version and mark.vectors == cache.count()
+    return mark.version == stores.lexical.version and mark.vectors == cache.tried()
+
+
+def _is_filled(mark: Mark, stores: Stores, cache: Vectors) -> bool:
+    """Tell whether Chroma is in step as well."""
+    return _is_complete(mark, stores, cache) and mark.filled == stores.lexical.version
 
 
 def _left(embedded: Embedded) -> tuple[str, ...]:

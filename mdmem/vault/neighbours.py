@@ -32,14 +32,16 @@ BATCH = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What was so when nothing was missing: the version of the keyword index, and the number of cached vectors.
+    """What was so when nothing was missing: the version of the keyword index, and the number of texts in the cache.
 
-    `upto` is the last passage that Chroma knows of, -1 when there are none, 0 when it was never filled.
+    `filled` is the version with which Chroma was brought in step, `upto` the last passage that it knows of, -1 when
+    there are none, 0 when it was never filled.
     """
 
     version: int = -1
     vectors: int = -1
     upto: int = 0
+    filled: int = -1
 
 
 class Neighbours:
@@ -57,7 +59,7 @@ class Neighbours:
         """Read how far the vectors are."""
         try:
             found = json.loads((self._home / f"{self._name}.json").read_bytes())
-            return Mark(int(found["version"]), int(found["vectors"]), int(found["upto"]))
+            return Mark(*(int(found[name]) for name in ("version", "vectors", "upto", "filled")))
         except (OSError, ValueError, TypeError, KeyError):
             return Mark()
 

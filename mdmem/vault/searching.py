@@ -17,6 +17,7 @@ from mdmem.errors import BadInput, Missing
 from mdmem.model import Answer, Entry, Hit, Query
 from mdmem.store import lexical
 from mdmem.store.catalog import Filter
+from mdmem.store.encoder import Card
 from mdmem.text import analyze, chunk, markdown, mentions, snippet
 from mdmem.text import query as language
 from mdmem.text.passages import passages
@@ -28,6 +29,9 @@ from mdmem.vault.reading import Files, bounds
 from mdmem.vault.semantic import SemanticLeg
 
 TIERS = ("holds the query's words", "holds the query as a substring", "holds a word of the query as a substring")
+
+EVEN_WEIGHTS, FINDER_WEIGHTS, RRF_WEIGHTS = (0.5, 0.5), (0.4, 0.6), (0.3, 0.7)
+"""What keyword and semantic leg count where the user does not say."""
 
 DEADLINE = 1.5
 """Seconds after which a search stops looking further and answers with what it has."""
@@ -127,7 +131,7 @@ def _ranked(place: Place, stores: Stores, meaning: Meaning, query: Query, limits
             question,
             KeywordLeg(stores, place.settings),
             leg,
-            how=_fusion(place, stores),
+            how=_fusion(place, stores, card),
             upto=query.page * query.k,
             late=lambda: time.monotonic() > started + DEADLINE,
         )
@@ -141,11 +145,16 @@ def _ranked(place: Place, stores: Stores, meaning: Meaning, query: Query, limits
     return replace(ranking, notices=(*said, *(leg.notices if leg else ()), *ranking.notices))
 
 
-def _fusion(place: Place, stores: Stores) -> retrieve.Fusion:
-    """Read from the settings how the legs are joined."""
+def _fusion(place: Place, stores: Stores, card: Card | None) -> retrieve.Fusion:
+    """Read from the settings how the legs are joined.
+
+    A model with a prefix for queries was trained to find passages for questions, and counts more than one that was
+    trained to tell whether two sentences are alike.
+    """
     settings = place.settings
     method = settings.text("search.fusion")
-    weights = settings.numbers("search.weights") or ((0.3, 0.7) if method == "rrf" else (0.5, 0.5))
+    usual = RRF_WEIGHTS if method == "rrf" else FINDER_WEIGHTS if card and card.query_prefix else EVEN_WEIGHTS
+    weights = settings.numbers("search.weights") or usual
     now = place.now().timestamp()
 
     return retrieve.Fusion(
