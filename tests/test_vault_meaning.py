@@ -467,6 +467,42 @@ def test_a_hanging_encoder_is_not_waited_for(vault: Vault, monkeypatch: pytest.M
         let_go.set()
 
 
+def test_others_add_and_search_while_much_is_embedded(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a reindex another process takes a new entry in, and finds it."""
+    encoder = encoders.load(card(), config.cache_dir())
+    met: list[list[str]] = []
+
+    def slow(texts: list[str]) -> Iterator[object]:
+        if not met:
+            other = python("from mdmem import Vault; import sys; v = Vault.open(sys.argv[1]); v.add('zebra');"
+                           " print(*(hit.entry.text for hit in v.search('zebra', k=1)))", vault.root,
+                           env={"MDMEM_EMBEDDING_MODEL": ""})  # fmt: skip
+            met.append(other.communicate(timeout=60)[0].split())
+        yield from encoder.passages(texts)
+
+    write(vault, "mdmem.toml", 'timezone = "Europe/Berlin"\n')  # as the other process has it, or it builds anew
+    vault = again(vault)
+    forget(vault)
+    with_encoder(monkeypatch, passages=slow)
+    assert vault.reindex().embedded > 0
+    assert met == [["zebra"]]
+    assert vault.notices == []
+
+
+def test_what_waits_for_its_vector_is_not_behind_for_it(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault.search("zebra")
+    monkeypatch.setattr("mdmem.vault.meaning.FOREGROUND", Limits(passages=0))
+    write(vault, "memory/daily/2026-11-25.md", "- 10:00 zebra\n")
+    write(vault, "memory/daily/2026-11-27.md", "- 10:00 zebra stripes\n")
+    answer = vault.search("zebra stripes", k=1)
+    assert addresses(answer) == ["daily/2026-11-27#10:00"] and said(answer, LEFT)
+
+
+def test_a_model_that_is_asked_by_name_about_what_it_cannot_read_says_so(vault: Vault) -> None:
+    answer = vault.search("京剧", mode="semantic")
+    assert said(answer, "most of the query is Han, which all-MiniLM-L6-v2 cannot read")
+
+
 @pytest.mark.parametrize("error", [OSError("gone"), RuntimeError("bad"), MemoryError(), ImportError("no onnxruntime")])
 def test_a_failing_encoder_fails_no_search(vault: Vault, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(text: str) -> None:

@@ -108,7 +108,7 @@ def _marked(text: str, start: int, end: int, marks: Sequence[screen.Span]) -> It
 
 
 def _explanation(hit: Hit) -> None:
-    for reason in (f"score {hit.score:.2f}", *hit.why):
+    for reason in (f"score {hit.score:.{2 if hit.score >= 0.1 else 4}f}", *hit.why):
         _wrapped(reason, DIM)
 
 

@@ -84,10 +84,16 @@ def _gap(difference: Difference) -> str:
     return f"{difference.mean:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
+FEW = 8
+"""Queries with another result below which nothing is said: with seven wins and one loss a coin does it in 1 of 14."""
+
+
 def verdict(difference: Difference, first: str, second: str) -> str:
     """Say which of two is better, and whether that is more than chance."""
     if not difference.wins + difference.losses:
         return f"{first} and {second} are equally good on every query"
+    if difference.wins + difference.losses < FEW:
+        return f"{first} and {second} differ on too few queries to tell: {HEADLINE} {_gap(difference)}"
     if difference.by_chance:
         return f"{first} and {second} differ by no more than chance: {HEADLINE} {_gap(difference)}"
     word = "better" if difference.mean > 0 else "worse"

@@ -92,12 +92,14 @@ def rank(
     words = language.wording(text)
     legs, reasons = _legs(asked, words, semantic)
     if semantic and "semantic" in legs:
-        semantic.begin(words)
+        semantic.begin(_timeless(words, asked.dated))
     found = _allowed(keyword.search(text, leg, exact=asked.exact, dated=asked.dated, late=late), asked.allowed)
     if semantic and legs == ALONE and not found.tiers:  # a rule spares the model only where there is an answer
         legs = BOTH
         reasons.append("the keyword leg found nothing; the semantic leg was asked as well")
-        semantic.begin(words)
+        semantic.begin(_timeless(words, asked.dated))
+    if semantic and asked.mode == "semantic" and not scripts.readable(words, semantic.scripts):
+        notices.append(_foreign(words, semantic))
     is_late, failure = late(), semantic.failure() if semantic and "semantic" in legs else ""
     if is_late:
         notices.append("the search took too long and was cut short")
@@ -140,14 +142,23 @@ def _legs(asked: Question, words: str, semantic: SemanticLeg | None) -> tuple[tu
     if not any(char.isalnum() for char in words):
         return ONLY_WORDS, ["semantic leg not asked: the query has no words to take a meaning from"]
     if not scripts.readable(words, semantic.scripts):
-        foreign = scripts.foreign(words, semantic.scripts)
-        return ONLY_WORDS, [
-            f"semantic leg not asked: most of the query is {foreign}, which {semantic.model} cannot read"
-        ]
+        return ONLY_WORDS, [f"semantic leg not asked: {_foreign(words, semantic)}"]
     rule = routes.route(words, asked.enabled, context=asked.allowed is not None)
     if rule:
         return rule.legs, [f"rule {rule.name!r}: {rule.why}; asked: {' and '.join(rule.legs)}"]
     return BOTH, []
+
+
+def _foreign(words: str, semantic: SemanticLeg) -> str:
+    return f"most of the query is {scripts.foreign(words, semantic.scripts)}, which {semantic.model} cannot read"
+
+
+def _timeless(words: str, dated: Mapping[str, set[int]]) -> str:
+    """Take the times out that were understood: an entry does not say when it was, and a model only guesses at dates."""
+    left = words
+    for time, units in dated.items():
+        left = left.replace(time, " ") if units else left
+    return " ".join(left.split()) if any(char.isalpha() for char in left) else words
 
 
 def _allowed(found: Found, allowed: set[int] | None) -> Found:

@@ -157,7 +157,10 @@ def _sums(
     """Give the fused score of each candidate, and what each leg puts into it before it is weighted."""
     if how.method == "rrf":
         by_leg = {leg: {unit: mine[leg] for unit, mine in ranks.items() if leg in mine} for leg in how.weights}
-        shares = {leg: {unit: 1 / (how.rrf_k + rank) for unit, rank in mine.items()} for leg, mine in by_leg.items()}
+        shares = {
+            leg: {unit: how.weights[leg] / (how.rrf_k + rank) for unit, rank in mine.items()}
+            for leg, mine in by_leg.items()
+        }
         return fuse.reciprocal_ranks(by_leg, how.weights, k=how.rrf_k), shares
     bm25 = {unit: found.scores.get(unit, 0.0) for unit in ranks}
     shares = {"keyword": fuse.z_scores(bm25, ranks), "semantic": fuse.z_scores(cosines, ranks)}

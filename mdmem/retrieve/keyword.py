@@ -55,8 +55,8 @@ class Found:
 COMMON = 50
 """Units that may hold an identifier for it to go before everything else."""
 
-TIME_WEIGHT = 2.0
-"""What a named time counts, beside a word as rare: as much as an identifier, for it means these units and no others."""
+TIME_WEIGHT = 3.0
+"""What a named time counts, beside a word as rare: it means these units and no others."""
 
 MANY = 200
 """Units of a time that a query names, up to which the time alone makes each of them a hit."""

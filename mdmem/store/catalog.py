@@ -95,7 +95,7 @@ class Catalog:
     """An open catalog. With `path` None it lives in memory."""
 
     def __init__(self, path: Path | None) -> None:
-        self._db = sqlite3.connect(str(path or ":memory:"), isolation_level=None, timeout=5, check_same_thread=False)
+        self._db = sqlite3.connect(str(path or ":memory:"), isolation_level=None, timeout=20, check_same_thread=False)
         self._db.execute("PRAGMA synchronous = OFF")  # a crash leaves the generation marked as being written
         self._db.execute("PRAGMA cache_size = -16000")
         if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone():

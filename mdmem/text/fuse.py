@@ -16,7 +16,7 @@ RRF_K = 60
 def z_scores(scores: Mapping[int, float], over: Collection[int]) -> dict[int, float]:
     """Standardise the scores of the items `over`: how many standard deviations each is above their mean.
 
-    An item that the leg could not score is left out, and counts as an average one.
+    An item that the leg could not score is left out.
     """
     known = [scores[item] for item in over if item in scores]
     if not known:
@@ -29,10 +29,16 @@ def z_scores(scores: Mapping[int, float], over: Collection[int]) -> dict[int, fl
 
 
 def convex(legs: Mapping[str, Mapping[int, float]], weights: Mapping[str, float]) -> dict[int, float]:
-    """Sum the weighted scores of each item; weights count by their share, and a missing score is 0."""
-    total = sum(weights[name] for name in legs)
-    items = set[int]().union(*legs.values())
-    return {item: sum(weights[name] * legs[name].get(item, 0.0) for name in legs) / total for item in items}
+    """Average the scores of each item by the legs' weights.
+
+    Where a leg has no score, those that have one decide: what has not been embedded yet is not worse for it.
+    """
+    sums: dict[int, float] = {}
+    for item in set[int]().union(*legs.values()):
+        given = {name: weights[name] for name in legs if item in legs[name]}
+        total = sum(given.values())
+        sums[item] = sum(weight * legs[name][item] for name, weight in given.items()) / total if total else 0.0
+    return sums
 
 
 def reciprocal_ranks(

@@ -52,7 +52,7 @@ def _is_of_a_log(unit: Unit) -> bool:
 def _saying(unit: Unit, headings: tuple[str, ...], text: str) -> str:
     """Put the title and the headings before a text that does not hold them; a log's title is but a date."""
     text = _COMMENT.sub(lambda found: found[1] or "", text).strip()
-    if not text:
-        return ""
+    if not text or all(line.startswith("#") and line.lstrip("#")[:1] in ("", " ") for line in text.split("\n") if line):
+        return ""  # headings alone are near to every question
     above = dict.fromkeys(headings if _is_of_a_log(unit) else (unit.title, *headings))
     return "\n".join([*(line for line in above if line and line not in text), text])

@@ -83,8 +83,11 @@ class Meaning:
         """Make the model ready to serve, which takes seconds once. Raises Missing, Refused, StorageFailed, Busy."""
         step = partial(progress, "preparing the model") if progress else None
         download = self.place.settings.flag("embedding.download")
-        self._card = self.card() or encoders.prepare(self.model, self._models, progress=step, download=download)
-        return self._card
+        card = self.card()
+        if card is None or encoders.damage(card, self._models):
+            card = encoders.prepare(self.model, self._models, progress=step, download=download)
+        self._card = card
+        return card
 
     def prepare_if_there(self, progress: Progress | None = None) -> Card | None:
         """Make the model ready to serve if it is on this machine; say why not otherwise."""
@@ -113,6 +116,7 @@ class Meaning:
             return Vectors(path, card.fingerprint, card.dimension)
         except caches.BROKEN as error:
             if not caches.is_damage(error):
+                self.notices.append(f"vectors cannot be kept ({error}): look at {path}")
                 return Vectors(None, card.fingerprint, card.dimension)
         self._discard()
         return Vectors(path, card.fingerprint, card.dimension)
@@ -146,12 +150,16 @@ class Meaning:
             return self._answering(text, listed, stores, card)
         except caches.BROKEN as error:
             if not caches.is_damage(error):
-                raise
+                return self._answering(text, listed, stores, card, kept=False)
         self._discard()
         return self._answering(text, listed, stores, card)
 
-    def _answering(self, text: str, listed: Sequence[Passage], stores: Stores, card: Card) -> Answering:
+    def _answering(
+        self, text: str, listed: Sequence[Passage], stores: Stores, card: Card, *, kept: bool = True
+    ) -> Answering:
         cache = self.cache(card)
+        if not kept:
+            cache.leave_file()
         near = self._neighbours(stores, card)
         mark = near.mark() if near else Mark()
         notices: tuple[str, ...] = ()
@@ -214,6 +222,7 @@ class Meaning:
             if near and not anew and _is_filled(near.mark(), stores, cache) and near.intact():
                 return Embedded()
             listed = self.passages(stores)
+            stores.catalog.rollback()  # embedding takes its time: a reader's lock must not keep writers out meanwhile
             with self._embedding.hold(self.place.settings.whole("lock.timeout_ms")):
                 if anew:
                     cache.forget_damaged()
@@ -241,6 +250,11 @@ class Meaning:
             except Unusable as error:
                 problem = str(error)
                 near.clear()
+            except StorageFailed:
+                if near.is_there():
+                    raise
+                problem = "another mdmem built the index anew; run `mdmem reindex` once more"
+                break
         self.notices.append(f"the vector index was not filled: {problem}")
         return 0
 

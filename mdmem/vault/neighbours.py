@@ -55,6 +55,10 @@ class Neighbours:
             self._home / self._name, model=card.fingerprint, dimension=card.dimension
         )
 
+    def is_there(self) -> bool:
+        """Tell whether the generation still is."""
+        return self._home.parent.is_dir()
+
     def mark(self) -> Mark:
         """Read how far the vectors are."""
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -142,7 +142,11 @@ def _ranked(place: Place, stores: Stores, meaning: Meaning, query: Query, limits
         raise Missing(next(iter(ranking.reasons), "the model gave no answer"), "`mdmem search --mode keyword` works")
     absent = meaning.absence() if query.mode == "hybrid" else ""
     said = [f"semantic leg skipped: {absent}"] if absent else [r for r in ranking.reasons if "skipped" in r]
-    return replace(ranking, notices=(*said, *(leg.notices if leg else ()), *ranking.notices))
+    return replace(
+        ranking,
+        notices=(*said, *(leg.notices if leg else ()), *ranking.notices),
+        reasons=(*ranking.reasons, *_times(ranking.dated)),
+    )
 
 
 def _fusion(place: Place, stores: Stores, card: Card | None) -> retrieve.Fusion:
@@ -171,12 +175,17 @@ def _dated(place: Place, stores: Stores, text: str) -> dict[str, set[int]]:
     found: dict[str, set[int]] = {}
     for mention in mentions.mentions(text, place.now()):
         words = text[mention.start : mention.end]
-        for since, until in mentions.possible(mention, words):
-            units = stores.catalog.select(Filter(since=since.timestamp(), until=until.timestamp()))
-            if units:
-                found[words] = units
-                break
+        stretches = mentions.possible(mention, words)
+        bounds = (Filter(since=since.timestamp(), until=until.timestamp()) for since, until in stretches)
+        found[words] = next(filter(None, map(stores.catalog.select, bounds)), set())
     return found
+
+
+def _times(dated: Mapping[str, set[int]]) -> Iterator[str]:
+    """Say how the times that a query names were understood."""
+    for words, units in dated.items():
+        found = f"{len(units):,} entries or documents are of that time" if units else "nothing is of that time"
+        yield f"time: {words!r}: {found}"
 
 
 def _everything(stores: Stores, limits: Filter, upto: int) -> retrieve.Ranking:
@@ -260,13 +269,13 @@ def _why(text: str, *, hit: retrieve.Ranked, wanted: snippet.Wanted, times: Sequ
     if hit.cosine is not None:
         lines.append(f"semantic: {_rank(hit, 'semantic')}cosine {hit.cosine:.3f}")
     elif "keyword" in hit.shares:
-        lines.append("semantic: no vector, counts as average")
+        lines.append("semantic: no vector, so the keyword leg decides alone")
     lines += [f"{name}: × {factor:.2f}" for name, factor in hit.factors.items()]
     return tuple(lines)
 
 
 def _rank(hit: retrieve.Ranked, leg: str) -> str:
-    share = f"{hit.shares[leg]:+.2f}, " if leg in hit.shares else ""
+    share = f"{hit.shares[leg]:+.{2 if abs(hit.shares[leg]) >= 0.1 else 4}f}, " if leg in hit.shares else ""
     return share + (f"rank {hit.ranks[leg]}, " if leg in hit.ranks else "")
 
 
@@ -276,4 +285,4 @@ def _found(text: str, hit: retrieve.Ranked, wanted: snippet.Wanted, times: Seque
         return TIERS[hit.tier - 1]
     here = (analyze.terms_in(text, wanted.stem) & wanted.terms.keys()).union(times)
     found = [f"{term} {wanted.terms[term]:.1f}" for term in sorted(here, key=lambda term: (-wanted.terms[term], term))]
-    return f"BM25 {hit.bm25:.2f} ({', '.join(found) or 'in another passage'})"
+    return f"BM25 {hit.bm25:.2f} ({'rarity: ' + ', '.join(found) if found else 'in another passage'})"

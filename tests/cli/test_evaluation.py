@@ -150,9 +150,10 @@ def test_a_missing_file(measured):
 @pytest.mark.parametrize(
     ("difference", "words"),
     [
-        (Difference(0.02, (0.01, 0.04), 5, 1, 9), "a is better than b, by more than chance: nDCG@10 +0.020 [+0.010, +"),
-        (Difference(-0.02, (-0.04, -0.01), 1, 5, 9), "a is worse than b, by more than chance: nDCG@10 -0.020"),
-        (Difference(0.02, (-0.01, 0.04), 5, 1, 9), "a and b differ by no more than chance: nDCG@10 +0.020"),
+        (Difference(0.02, (0.01, 0.04), 9, 1, 9), "a is better than b, by more than chance: nDCG@10 +0.020 [+0.010, +"),
+        (Difference(-0.02, (-0.04, -0.01), 1, 9, 9), "a is worse than b, by more than chance: nDCG@10 -0.020"),
+        (Difference(0.02, (-0.01, 0.04), 9, 4, 9), "a and b differ by no more than chance: nDCG@10 +0.020"),
+        (Difference(0.2, (0.1, 0.4), 3, 0, 2), "a and b differ on too few queries to tell: nDCG@10 +0.200"),
         (Difference(0, (0, 0), 0, 0, 15), "a and b are equally good on every query"),
     ],
 )

@@ -51,8 +51,8 @@ def test_equal_scores_say_nothing() -> None:
 
 def test_a_convex_sum_by_hand() -> None:
     legs = {"keyword": {1: 2.0, 2: -1.0}, "semantic": {1: 1.0, 3: 4.0}}
-    assert fuse.convex(legs, {"keyword": 0.5, "semantic": 0.5}) == {1: 1.5, 2: -0.5, 3: 2.0}
-    assert fuse.convex(legs, {"keyword": 1, "semantic": 3}) == {1: 1.25, 2: -0.25, 3: 3.0}
+    assert fuse.convex(legs, {"keyword": 0.5, "semantic": 0.5}) == {1: 1.5, 2: -1.0, 3: 4.0}
+    assert fuse.convex(legs, {"keyword": 1, "semantic": 3}) == {1: 1.25, 2: -1.0, 3: 4.0}
     assert fuse.convex(legs, {"keyword": 1, "semantic": 0}) == {1: 2.0, 2: -1.0, 3: 0.0}
 
 

@@ -143,4 +143,16 @@ def test_nothing_of_a_document_is_lost_or_made_up(pieces: list[str]) -> None:
     said = "\n".join(passage.saying for passage in found).split()
     plain = text.replace("<!-- mdmem: id=gone -->", "").split()
     assert set(said) <= {*plain, "note"} | {word.strip("# ") for word in plain} | set(" ".join(plain).split())
-    assert {"tea", "茶", "ERR_1042"} & set(plain) == {"tea", "茶", "ERR_1042"} & set(said)
+    if said:  # a heading alone says nothing
+        assert {"tea", "茶", "ERR_1042"} & set(plain) == {"tea", "茶", "ERR_1042"} & set(said)
+
+
+@pytest.mark.parametrize("text", ["# Memory\n", "# Memory\n\n## People\n\n### Names\n", "<!-- nothing yet -->\n", "\n"])
+def test_headings_and_comments_alone_say_nothing(text: str) -> None:
+    ((passage,),) = cut("memory/MEMORY.md", text) if text.strip() else (cut("memory/MEMORY.md", text)[0] or [None],)
+    assert passage is None or (passage.saying, passage.hash) == ("", b"")
+
+
+def test_a_tag_is_no_heading() -> None:
+    ((passage,),) = cut("memory/tags.md", "#bread #rye\n")
+    assert passage.saying.endswith("#bread #rye")

@@ -68,6 +68,8 @@ def read(path: Path) -> Card | None:
         for name in ("scripts", "inputs", "probe"):
             known[name] = tuple(known[name])
         card = Card(**known)
+        if not all(isinstance(size, int) and size > 0 for size in (card.dimension, card.window)):
+            return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return card if path.parent.name == card.fingerprint else None
