@@ -165,8 +165,12 @@ class Vault:
                 self._delivery.deliver(own)
         except MdmemError as error:
             self.notices.append(f"kept, not yet in the log: {error.message}; nothing to repeat")
-        commits = self._commits.commit_placed(own=own)
-        commits |= intake.committed_by_others(self._journal, own - commits.keys())
+        commits: dict[str, str] = {}
+        try:
+            commits |= self._commits.commit_placed(own=own)
+            commits |= intake.committed_by_others(self._journal, own - commits.keys())
+        except MdmemError as error:  # the text is safe: whatever fails from here on is for the next command
+            self.notices.append(error.message)
         return intake.added(records, self._delivery.placed, commits, self.notices)
 
     # Reading
