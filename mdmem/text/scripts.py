@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import cache
 
 _RANGES = {
     "Latin": "A-Za-zªºÀ-ÖØ-öø-ʸḀ-ỿⅠ-ↈꜢ-ꟿＡ-Ｚａ-ｚ",
@@ -23,7 +24,6 @@ _RANGES = {
 KNOWN = tuple(_RANGES)
 """The scripts that are told apart."""
 
-_PATTERNS = {name: re.compile(f"[{ranges}]") for name, ranges in _RANGES.items()}
 _LETTER = re.compile(r"[^\W\d_]")
 
 _WORTH = {"Han": 2.5, "Kana": 1.5, "Hangul": 2.5}
@@ -36,13 +36,19 @@ _SAMPLE = 4000
 """Characters that are looked at; a passage has fewer."""
 
 
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """Compile the class of a script when it is asked for: all take 5 ms, and most commands need none."""
+    return re.compile(f"[{_RANGES[name]}]")
+
+
 def letters(text: str) -> dict[str, int]:
     """Count the letters of each script; scripts without any are left out."""
     text = text[:_SAMPLE]
     if text.isascii():
-        counts = {"Latin": len(_PATTERNS["Latin"].findall(text))}
+        counts = {"Latin": len(_pattern("Latin").findall(text))}
     else:
-        counts = {name: len(pattern.findall(text)) for name, pattern in _PATTERNS.items()}
+        counts = {name: len(_pattern(name).findall(text)) for name in _RANGES}
         counts["Other"] = max(0, len(_LETTER.findall(text)) - sum(counts.values()))
     return {name: count for name, count in counts.items() if count}
 

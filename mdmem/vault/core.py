@@ -18,25 +18,28 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdmem import config, fsio
 from mdmem.errors import MdmemError, NotFound, StorageFailed
 from mdmem.model import Added, Answer, Change, Edit, Entry, NewEntry, Progress, Query, Reindexed, Status
-from mdmem.store.encoder import Card
 from mdmem.store.journal import Journal
 from mdmem.store.lock import Lock
 from mdmem.text import units
 from mdmem.text.units import Unit
-from mdmem.vault import birth, history, intake, inventory, models, preferences, reading, searching
+from mdmem.vault import birth, history, intake, reading
 from mdmem.vault.amendment import Amendments
 from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import Delivery
 from mdmem.vault.index import Index
 from mdmem.vault.index import within as vault_path
-from mdmem.vault.meaning import Meaning
 from mdmem.vault.place import Place, check_guard, checked
 from mdmem.vault.replacement import Replacements
+
+if TYPE_CHECKING:  # what only some commands need is imported where they need it: the rest would wait 30 ms for it
+    from mdmem.store.encoder import Card
+    from mdmem.vault.meaning import Meaning
+    from mdmem.vault.searching import Recent
 
 
 class Vault:
@@ -46,7 +49,6 @@ class Vault:
         self.place = place
         self.notices: list[str] = []
         self._wait = place.settings.whole("lock.timeout_ms")
-        self._recent = searching.Recent()
 
     @classmethod
     def open(cls, path: str | Path | None = None, *, command: str = "python") -> Vault:
@@ -108,7 +110,15 @@ class Vault:
 
     @cached_property
     def _meaning(self) -> Meaning:
+        from mdmem.vault.meaning import Meaning
+
         return Meaning(self.place, self.notices)
+
+    @cached_property
+    def _recent(self) -> Recent:
+        from mdmem.vault.searching import Recent
+
+        return Recent()
 
     def show_progress(self, progress: Progress | None) -> None:
         """Have `progress` called while the index is brought up to date."""
@@ -177,9 +187,11 @@ class Vault:
 
     def search(self, query: str | Query, **options: Any) -> Answer:
         """Search memory; `options` are the fields of `Query` besides its text. Raises Missing for an absent mode."""
+        from mdmem.vault import searching
+
         wanted = replace(query, **options) if isinstance(query, Query) else Query(query, **options)
         self._catch_up()
-        answer = searching.search(self.place, self._index, self._meaning, self._recent, wanted)
+        answer = searching.search(self.place, self._index, lambda: self._meaning, self._recent, wanted)
         return replace(answer, notices=(*answer.notices, *self.notices))
 
     def get(self, address: str) -> Entry:
@@ -326,6 +338,9 @@ class Vault:
         if model is None:
             card = self._meaning.prepare_if_there(self._index.progress)
             return self._embedded(self._meaning, card, self._index.refresh(full=full), anew=full)
+        from mdmem.vault import models, preferences
+        from mdmem.vault.meaning import Meaning
+
         models.check_choice(self.root, model)
         chosen = Meaning(self.place, self.notices, model=model)
         card = chosen.prepare(self._index.progress)
@@ -353,6 +368,8 @@ class Vault:
 
     def status(self) -> Status:
         """Count what there is, and say where it is and how fresh the index is."""
+        from mdmem.vault import inventory
+
         self._catch_up()
         waiting, uncommitted = len(self._delivery.waiting()), len(self._commits.changed())
         with self._index.open() as stores:

@@ -11,22 +11,25 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from mdmem import retrieve
 from mdmem.errors import BadInput, Missing
 from mdmem.model import Answer, Entry, Hit, Query
 from mdmem.store import lexical
 from mdmem.store.catalog import Filter
-from mdmem.store.encoder import Card
 from mdmem.text import analyze, chunk, markdown, mentions, snippet
 from mdmem.text import query as language
 from mdmem.text.passages import passages
 from mdmem.text.units import Unit
 from mdmem.vault.index import Index, KeywordLeg, Stores
-from mdmem.vault.meaning import Meaning
 from mdmem.vault.place import Place
 from mdmem.vault.reading import Files, bounds
-from mdmem.vault.semantic import SemanticLeg
+
+if TYPE_CHECKING:  # a search by keyword alone needs no model
+    from mdmem.store.encoder import Card
+    from mdmem.vault.meaning import Meaning
+    from mdmem.vault.semantic import SemanticLeg
 
 TIERS = ("holds the query's words", "holds the query as a substring", "holds a word of the query as a substring")
 
@@ -58,8 +61,11 @@ class Recent:
             self._rankings.popitem(last=False)
 
 
-def search(place: Place, index: Index, meaning: Meaning, recent: Recent, query: Query) -> Answer:
-    """Answer a query. Raises Missing for a mode that was asked for by name and cannot answer."""
+def search(place: Place, index: Index, meanings: Callable[[], Meaning], recent: Recent, query: Query) -> Answer:
+    """Answer a query; `meanings` gives the semantic side, where the query asks for it.
+
+    Raises Missing for a mode that was asked for by name and cannot answer.
+    """
     started = time.monotonic()
     query = replace(query, text=markdown.readable(query.text), tags=tuple(query.tags))
     if min(query.k, query.page, 1 if query.max_chars is None else query.max_chars) < 1:
@@ -68,7 +74,8 @@ def search(place: Place, index: Index, meaning: Meaning, recent: Recent, query: 
         limits = bounds(query)
         skip = (query.page - 1) * query.k
         if query.text.strip():
-            state = meaning.state(stores)
+            meaning = None if query.mode == "keyword" else meanings()
+            state = meaning.state(stores) if meaning else stores.path and (stores.path, stores.lexical.version)
             key = (replace(query, fresh=False, max_chars=None), state, place.now().date())
             known = recent.get(key) if state and not query.fresh else None
             ranking = known or _ranked(place, stores, meaning, query, limits)
@@ -111,7 +118,7 @@ def _shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _ranked(place: Place, stores: Stores, meaning: Meaning, query: Query, limits: Filter) -> retrieve.Ranking:
+def _ranked(place: Place, stores: Stores, meaning: Meaning | None, query: Query, limits: Filter) -> retrieve.Ranking:
     """Ask both legs, or the one that the query names or that is there."""
     started = time.monotonic()
     question = retrieve.Question(
@@ -122,10 +129,10 @@ def _ranked(place: Place, stores: Stores, meaning: Meaning, query: Query, limits
         dated={} if query.exact else _dated(place, stores, language.wording(query.text)),
         enabled=place.settings.items("search.routes"),
     )
-    card = None if query.mode == "keyword" else meaning.card()
-    if query.mode == "semantic" and card is None:
+    card = meaning.card() if meaning else None
+    if query.mode == "semantic" and meaning and card is None:
         raise Missing(meaning.absence() or "no model is set", "`mdmem model list` shows what there is")
-    leg = SemanticLeg(meaning, stores, card) if card else None
+    leg = _leg(meaning, stores, card) if meaning and card else None
     try:
         ranking = retrieve.rank(
             question,
@@ -140,13 +147,19 @@ def _ranked(place: Place, stores: Stores, meaning: Meaning, query: Query, limits
             leg.close()
     if query.mode == "semantic" and ranking.mode != "semantic":
         raise Missing(next(iter(ranking.reasons), "the model gave no answer"), "`mdmem search --mode keyword` works")
-    absent = meaning.absence() if query.mode == "hybrid" else ""
+    absent = meaning.absence() if meaning and query.mode == "hybrid" else ""
     said = [f"semantic leg skipped: {absent}"] if absent else [r for r in ranking.reasons if "skipped" in r]
     return replace(
         ranking,
         notices=(*said, *(leg.notices if leg else ()), *ranking.notices),
         reasons=(*ranking.reasons, *_times(ranking.dated)),
     )
+
+
+def _leg(meaning: Meaning, stores: Stores, card: Card) -> SemanticLeg:
+    from mdmem.vault.semantic import SemanticLeg
+
+    return SemanticLeg(meaning, stores, card)
 
 
 def _fusion(place: Place, stores: Stores, card: Card | None) -> retrieve.Fusion:
