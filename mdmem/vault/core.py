@@ -7,10 +7,7 @@ It must never lose what it acknowledged: whatever fails after the journal is a n
 from __future__ import annotations
 
 import builtins
-import hashlib
-import json
 import os
-import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -27,7 +24,7 @@ from mdmem.store.journal import Journal
 from mdmem.store.lock import Lock
 from mdmem.text import units
 from mdmem.text.units import Unit
-from mdmem.vault import birth, history, intake, reading
+from mdmem.vault import birth, history, intake, numbers, reading
 from mdmem.vault.amendment import Amendments
 from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import Delivery
@@ -383,25 +380,14 @@ class Vault:
 
     def remember(self, terminal: str, addresses: Sequence[str]) -> None:
         """Keep the addresses that a terminal has just shown with numbers."""
-        try:
+        with suppress(StorageFailed):  # a convenience: its loss shows when a number is asked for
             self._prepare_state()
-            data = json.dumps(builtins.list(addresses)).encode()
-            fsio.put(_numbers(terminal), data, root=self.place.state, durable=False)
-        except StorageFailed:
-            pass  # a convenience: its loss shows when a number is asked for
+            numbers.put(self.place.state, terminal, addresses)
 
     def recall(self, terminal: str, number: int) -> str:
         """Give the address that has this number on a terminal. Raises NotFound."""
-        try:
-            snapshot = fsio.read(_numbers(terminal), root=self.place.state)
-            return str(json.loads(snapshot.data if snapshot else b"[]")[number - 1 if number > 0 else sys.maxsize])
-        except (StorageFailed, ValueError, IndexError):
-            raise NotFound(f"there is no number {number} here", "search or list first") from None
+        return numbers.get(self.place.state, terminal, number)
 
     def resolve_path(self, text: str) -> str:
         """Give the vault-relative path that was typed for `--in`, with a leading slash."""
         return "/" + vault_path(text)
-
-
-def _numbers(terminal: str) -> str:
-    return f"terminals/{hashlib.sha256(terminal.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.json"
