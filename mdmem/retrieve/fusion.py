@@ -66,34 +66,31 @@ def by_keyword(found: Found, keys: Keys, how: Fusion, *, upto: int) -> list[Rank
         (tier, -round(found.scores.get(unit, 0.0) * factors.get(unit, 1.0), 6), unit)
         for unit, tier in found.tiers.items()
     ]
-    return [
-        Ranked(
-            unit,
-            -score,
-            tier,
-            {"keyword": rank},
-            bm25=found.scores.get(unit, 0.0),
-            factors={"age": factors[unit]} if unit in factors else {},
-        )
-        for rank, (tier, score, unit) in enumerate(_first(places, upto, keys), 1)
-    ]
+    return _numbered("keyword", _first(places, upto, keys), found, {}, factors)
 
 
 def by_meaning(cosines: Mapping[int, float], found: Found, keys: Keys, how: Fusion) -> list[Ranked]:
     """Order what the semantic leg found by cosine and id."""
     factors = _factors(cosines, how)
     places = [(0, -round(cosine * factors.get(unit, 1.0), 6), unit) for unit, cosine in cosines.items()]
+    return _numbered("semantic", _first(places, len(places), keys), found, cosines, factors)
+
+
+def _numbered(
+    leg: str, places: Iterable[_Place], found: Found, cosines: Mapping[int, float], factors: Mapping[int, float]
+) -> list[Ranked]:
+    """Give a leg's hits, in order, their ranks and what is known of them."""
     return [
         Ranked(
             unit,
             -score,
             found.tiers.get(unit),
-            {"semantic": rank},
+            {leg: rank},
             bm25=found.scores.get(unit, 0.0),
-            cosine=cosines[unit],
-            factors={"age": factors[unit]} if unit in factors else {},
+            cosine=cosines.get(unit),
+            factors=_named(factors, unit),
         )
-        for rank, (_, score, unit) in enumerate(_first(places, len(places), keys), 1)
+        for rank, (_, score, unit) in enumerate(places, 1)
     ]
 
 
@@ -112,6 +109,10 @@ def _factors(units: Iterable[int], how: Fusion) -> dict[int, float]:
     if not how.half_life:
         return {}
     return {unit: max(FLOOR, 0.5 ** (max(0.0, age) / how.half_life)) for unit, age in how.ages(units).items()}
+
+
+def _named(factors: Mapping[int, float], unit: int) -> dict[str, float]:
+    return {"age": factors[unit]} if unit in factors else {}
 
 
 def fused(
@@ -138,15 +139,14 @@ def fused(
             bm25=found.scores.get(unit, 0.0),
             cosine=cosines.get(unit),
             shares={name: given[unit] for name, given in shares.items() if unit in given},
-            factors={"age": factors[unit]} if unit in factors else {},
+            factors=_named(factors, unit),
             exact=unit in found.exact or (not by_words and found.tiers.get(unit) in (1, 2)),
         )
         for unit, mine in ranks.items()
     ]
     top = max((hit.score for hit in hits if not hit.exact), default=0.0)
-    hits = [
-        replace(hit, score=hit.score + top) if hit.exact else hit for hit in hits
-    ]  # the order is that of the scores
+    # scores fall with the order
+    hits = [replace(hit, score=hit.score + top) if hit.exact else hit for hit in hits]
     names = keys(ranks)
     return sorted(hits, key=lambda hit: (not hit.exact, -hit.score, names.get(hit.unit, ""), hit.unit))
 

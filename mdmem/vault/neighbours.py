@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -51,9 +51,10 @@ class Neighbours:
         self._home = generation / CHROMA
         self._name = card.fingerprint[:16]
         self._lock = lock
-        self._make: Callable[[], Vector] = lambda: Vector(
-            self._home / self._name, model=card.fingerprint, dimension=card.dimension
-        )
+        self._card = card
+
+    def _make(self) -> Vector:
+        return Vector(self._home / self._name, model=self._card.fingerprint, dimension=self._card.dimension)
 
     def is_there(self) -> bool:
         """Tell whether the generation still is."""
@@ -100,7 +101,7 @@ class Neighbours:
             if not held:
                 raise Unusable("another process is at it")
             with self._make() as vector:
-                return [key for key, _ in map(_split, (found for found, _ in vector.nearest(query, k)))]
+                return [_owner(name) for name, _ in vector.nearest(query, k)]
 
     def clear(self) -> None:
         """Remove what there is of this model's index."""
@@ -114,12 +115,10 @@ class Neighbours:
 
 
 def _fill(vector: Vector, listed: Sequence[Passage], cache: Vectors) -> None:
-    known: dict[str, int] = {}
-    for key, _ in map(_split, vector.ids()):
-        known[key] = known.get(key, 0) + 1
+    names = vector.ids()
+    known = {_owner(name) for name in names}
     wanted = {passage.key: passage for passage in listed}
-    gone = known.keys() - wanted.keys()
-    vector.drop([name for key in gone for name in _names(key, known[key])])
+    vector.drop([name for name in names if _owner(name) not in wanted])
     fresh = [passage for key, passage in wanted.items() if key not in known]
     for start in range(0, len(fresh), BATCH):
         some = fresh[start : start + BATCH]
@@ -138,10 +137,6 @@ def _numbered(keys: Iterable[str]) -> list[str]:
     return names
 
 
-def _names(key: str, count: int) -> list[str]:
-    return _numbered([key] * count)
-
-
-def _split(name: str) -> tuple[str, str]:
-    key, _, window = name.partition(".")
-    return key, window
+def _owner(name: str) -> str:
+    """Give the key of the passage that a vector is of."""
+    return name.partition(".")[0]

@@ -111,18 +111,21 @@ class FarNearness:
     def nearest(self, k: int, allowed: set[int] | None) -> dict[int, float]:
         """Give about the k nearest of the allowed units; of few allowed ones, exactly these."""
         if allowed is not None:
-            within = [passage for passage in self._listed if passage.unit in allowed]
+            within = self._of(allowed)
             if len(within) <= EXACT:
                 return self._compared(within).nearest(k, None)
         return self._compared(self._candidates).nearest(k, allowed)
 
     def cosines(self, units: set[int]) -> dict[int, float]:
         """Give the cosines of those of the units that have a vector."""
-        return self._compared([passage for passage in self._listed if passage.unit in units]).cosines(units)
+        return self._compared(self._of(units)).cosines(units)
 
     def best(self, units: set[int]) -> dict[int, bytes]:
         """Give for those of the units that have a vector the hash of what they say that is nearest."""
-        return self._compared([passage for passage in self._listed if passage.unit in units]).best(units)
+        return self._compared(self._of(units)).best(units)
+
+    def _of(self, units: set[int]) -> list[Passage]:
+        return [passage for passage in self._listed if passage.unit in units]
 
     def _compared(self, some: Sequence[Passage]) -> Nearness:
         return Nearness(Space(some, self._vectors), self._query)
