@@ -82,3 +82,212 @@ def test_long_texts_take_no_time_by_the_square() -> None:
     assert merge.revert(before, after, now) == now.replace("- changed\n", "- line 100\n")
     change = merge.patch(before.encode(), after.encode())
     assert (change.cut, change.put) == (b"line 100", b"changed")
+
+
+# --- two changes of one file
+
+LOG, NOTE = "memory/daily/2026-11-29.md", "memory/archives/plan.md"
+DAY = "# 2026-11-29\n\n"
+
+
+def together(path: str, base: str | None, ours: str | None, theirs: str | None) -> tuple[str | None, list[str]]:
+    """Merge texts; give the merged one and where it clashes."""
+    merged = merge.three_way(path, *(None if text is None else text.encode() for text in (base, ours, theirs)))
+    return None if merged.data is None else merged.data.decode(), [clash.where for clash in merged.clashes]
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "wanted"),
+    [
+        ("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", "A\nb\nC\n"),
+        ("a\nb\n", "A\nb\n", "a\nB\n", "A\nB\n"),
+        ("a\nb\nc\n", "a\nc\n", "a\nb\nc\nd\n", "a\nc\nd\n"),
+        ("a\nb\n", "a\nX\nb\n", "a\nX\nB\n", "a\nX\nB\n"),
+        ("a\n", "a\nsame\n", "a\nsame\n", "a\nsame\n"),
+        ("a\nb", "a\nb\nc", "0\na\nb", "0\na\nb\nc"),
+        ("a\nb", "a\nb\n", "A\nb", "A\nb\n"),
+        ("a\nb\n", "a\nb", "A\nb\n", "A\nb"),
+        ("a\r\nb\r\n", "a\r\nb\r\nc\r\n", "0\na\nb\n", "0\na\nb\nc\n"),
+        ("a\nb\n", "a\r\nb\r\n", "a\nb\nc\n", "a\r\nb\r\nc\r\n"),
+        ("a\nb\nc\n", "a\nb\r\nc\n", "a\nb\nC\n", "a\nb\r\nC\n"),
+        ("\ufeffa\nb\n", "\ufeffA\nb\n", "a\nB\n", "A\nB\n"),
+        ("- a\n", "- a\n- b\n- d\n", "- a\n- c\n- d\n", "- a\n- b\n- c\n- d\n"),
+        ("用户\n喜欢\n", "用户\n喜欢咖啡\n", "用户甲\n喜欢\n", "用户甲\n喜欢咖啡\n"),
+    ],
+)
+def test_changes_of_different_lines_are_both_made(base: str, ours: str, theirs: str, wanted: str) -> None:
+    assert together(NOTE, base, ours, theirs) == (wanted, [])
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "where"),
+    [
+        ("a\nb\nc\n", "a\nX\nc\n", "a\nY\nc\n", "line 2"),
+        ("a\n", "a\nb\n", "a\nc\n", "line 2"),
+        ("a\nb\n", "a\n", "a\nB\n", "line 2"),
+        ("a\nb\n", None, "a\nB\n", "the whole file"),
+        ("a\nb\n", "a\nB\n", None, "the whole file"),
+        (None, "a\n", "b\n", "line 1"),
+        ("---\na: 1\n---\n", "---\na: 2\n---\n", "---\na: 3\n---\n", "front matter: a"),
+        ("---\na: 1\n---\nb\n", "b\n", "---\na: 3\n---\nb\n", "front matter"),
+        ("a\0b", "a\0c", "a\0d", "the whole file"),
+    ],
+)
+def test_changes_of_the_same_lines_clash_and_the_text_has_ours(
+    base: str | None, ours: str | None, theirs: str | None, where: str
+) -> None:
+    assert together(NOTE, base, ours, theirs) == (ours, [where])
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "wanted"),
+    [
+        ("- 14:30 a\n", "- 14:30 a\n- 14:32 c\n", "- 14:30 a\n- 14:31 b\n", "- 14:30 a\n- 14:31 b\n- 14:32 c\n"),
+        ("- 14:30 a\n", "- 14:30 a\n- 14:31 b\n", "- 14:30 a\n- 14:31 c\n", "- 14:30 a\n- 14:31 b\n- 14:31 c\n"),
+        ("", "- 14:31 b\n- 14:31 b\n", "- 14:31 b\n", "- 14:31 b\n- 14:31 b\n"),
+        ("- 14:30 a\n- 14:31 b\n", "- 14:31 b\n", "- 14:30 a\n- 14:31 B\n", "- 14:31 B\n"),
+        ("- 14:30 a\n- 14:31 b\n", "- 14:31 b\n- 14:30 a\n- 14:40 c\n", "- 14:30 A\n- 14:31 b", None),
+        ("- 14:30 a\n", "* 14:30 a\n", "- 14:30 a\n- 14:31 b\n", "* 14:30 a\n- 14:31 b\n"),
+        ("- 14:30 a\n  more\n", "- 14:30 A\n  more\n", "- 14:30 a\n  More\n", "- 14:30 A\n  More\n"),
+        ("- 14:30 a\n", "- 14:30 a <!-- mdmem: id=x -->\n", "- 14:30 b\n", "- 14:30 b <!-- mdmem: id=x -->\n"),
+        ("- 14:30 a\n", "- 14:35 a\n", "- 14:30 a\n- 14:31 b\n", "- 14:31 b\n- 14:35 a\n"),
+        ("x\n- 14:30 a\n", "X\n- 14:30 a\n", "x\n- 14:30 a\n## Y\n", "X\n- 14:30 a\n## Y\n"),
+        ("- 14:30 喜欢\n", "- 14:30 喜欢\n- 15:00 茶\n", "- 14:30 不喜欢\n", "- 14:30 不喜欢\n- 15:00 茶\n"),
+    ],
+)
+def test_logs_merge_entry_by_entry(base: str, ours: str, theirs: str, wanted: str | None) -> None:
+    merged, clashes = together(LOG, DAY + base, DAY + ours, DAY + theirs)
+    assert clashes == []
+    if wanted is None:
+        assert merged is not None
+        assert sorted(merged.split("\n")[2:]) == sorted(["- 14:31 b", "- 14:30 A", "- 14:40 c"])
+    else:
+        assert merged == DAY + wanted
+
+
+def test_what_both_made_of_one_entry_is_kept_twice() -> None:
+    base, ours, theirs = ("- 14:30 用户喜欢喝咖啡\n", "- 14:30 用户喜欢喝美式咖啡\n", "- 14:30 用户咖啡因过敏\n")
+    merged = merge.three_way(LOG, *((DAY + text).encode() for text in (base, ours, theirs)))
+    assert merged.data == (DAY + ours).encode()
+    assert merged.clashes == (merge.Clash("entry 14:30", base, ours, theirs),)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [("", "- 14:30 b\n"), ("- 14:30 b\n", "")])
+def test_an_entry_taken_out_here_and_corrected_there_clashes(ours: str, theirs: str) -> None:
+    assert together(LOG, f"{DAY}- 14:30 a\n", DAY + ours, DAY + theirs) == (DAY + ours, ["entry 14:30"])
+
+
+FRONT = "---\n# who wrote it\ntitle: Plan # for now\ntags: [a, b]\n\nstatus: open\n---\n# Plan\n\ntext\nmore\n"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ((("Plan #", "Way #"),), (("open", "done"), ("more", "less"))),
+        ((("open", "done"),), (("\n---\n#", "\npinned: yes\n---\n#"),)),
+        ((("# who wrote it", "# by me"),), (("open", "done"),)),
+        ((("# who wrote it", "# by me"),), (("# for now", "# for ever"),)),
+        ((("status: open\n", ""),), (("Plan #", "Way #"),)),
+    ],
+)
+def test_front_matter_merges_by_key(ours: tuple[tuple[str, str], ...], theirs: tuple[tuple[str, str], ...]) -> None:
+    """Also with CR LF; each byte that nobody changed stays."""
+    texts = []
+    for changes in (ours, theirs, (*ours, *theirs)):
+        text = FRONT
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        texts.append(text)
+    assert together(NOTE, FRONT, texts[0], texts[1]) == (texts[2], [])
+    assert together(NOTE, FRONT, texts[1], texts[0]) == (texts[2], [])
+    wide = [text.replace("\n", "\r\n") for text in (FRONT, *texts)]
+    assert together(NOTE, wide[0], wide[1], wide[2]) == (wide[3], [])
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "wanted"),
+    [
+        ("[a, b]", "[a, b, c]", "[b, d]", "[b, c, d]"),
+        ("a, b", "a, b, c", "a, b, d", "a, b, c, d"),
+        ("[a]", "[a, 茶]", '[a, "two words"]', '[a, 茶, "two words"]'),
+        ("\n  - a # first\n  - b", "\n  - a # first\n  - b\n  - c", "\n  - a # first", "\n  - a # first\n  - c"),
+    ],
+)
+def test_tags_are_a_set(base: str, ours: str, theirs: str, wanted: str) -> None:
+    texts = [f"---\ntags: {value}\n---\ntext\n".replace(": \n", ":\n") for value in (base, ours, theirs, wanted)]
+    assert together(NOTE, *texts[:3]) == (texts[3], [])
+
+
+WORDS = st.sampled_from("abcdefgh")
+LONG = st.lists(WORDS, max_size=12).map(lambda lines: "".join(f"{line}\n" for line in lines))
+ENTRIES = st.lists(st.tuples(st.sampled_from(["14:30", "14:31", "15:00"]), WORDS), max_size=6).map(
+    lambda found: DAY + "".join(f"- {clock} {word}\n" for clock, word in sorted(found))
+)
+VERSIONS = st.one_of(*(st.tuples(st.just(path), *[texts] * 3) for path, texts in ((NOTE, LONG), (LOG, ENTRIES))))
+
+
+@given(st.sampled_from([LOG, NOTE, "x.bin"]), st.binary(max_size=40), st.binary(max_size=40))
+def test_a_change_of_one_side_is_taken_whole(path: str, base: bytes, other: bytes) -> None:
+    for ours, theirs in ((base, other), (other, base), (other, other)):
+        assert merge.three_way(path, base, ours, theirs) == merge.Merged(other, ())
+    assert merge.three_way(path, base, None, base) == merge.Merged(None, ())
+
+
+@given(VERSIONS)
+def test_no_line_is_lost_and_none_invented(case: tuple[str, str, str, str]) -> None:
+    path, base, ours, theirs = case
+    merged = merge.three_way(path, *(text.encode() for text in case[1:]))
+    assert merged.data is not None
+    said = set(merged.data.decode().splitlines())
+    held = {line for clash in merged.clashes for line in clash.theirs.splitlines()}
+    assert set(ours.splitlines()) - set(base.splitlines()) <= said
+    assert set(theirs.splitlines()) - set(base.splitlines()) <= said | held
+    assert said <= {*ours.splitlines(), *theirs.splitlines()}
+    if not merged.clashes:
+        gone = set(base.splitlines()) - set(ours.splitlines())
+        assert said.isdisjoint(gone - (set(theirs.splitlines()) - set(base.splitlines())) - set(theirs.splitlines()))
+
+
+@given(VERSIONS)
+def test_what_does_not_clash_is_the_same_from_both_sides(case: tuple[str, str, str, str]) -> None:
+    path, base, ours, theirs = case
+    one, clashes = together(path, base, ours, theirs)
+    other, swapped = together(path, base, theirs, ours)
+    assert bool(clashes) == bool(swapped)
+    if not clashes:
+        assert one is not None
+        assert other is not None
+        assert sorted(one.splitlines()) == sorted(other.splitlines())
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
+def test_any_texts_can_be_merged(base: str, ours: str, theirs: str) -> None:
+    for path in (LOG, NOTE):
+        front = [f"---\n{text}\n---\n{text}" for text in (base, ours, theirs)]
+        for texts in ((base, ours, theirs), front):
+            merged = merge.three_way(path, *(text.encode("utf-8", "surrogatepass") for text in texts))
+            assert merged.data is not None
+
+
+def test_large_files_merge_in_no_time_by_the_square() -> None:
+    """The bound is the runner's patience."""
+    rows = [f"- {number // 60 % 24:02}:{number % 60:02} entry {number}" for number in range(20_000)]
+    blank = [random.Random(5).choice(["", "- x", row]) for row in rows]
+    for path, lines in ((LOG, sorted(rows)), (NOTE, rows), (NOTE, blank), (NOTE, [""] * 50_000)):
+        base = "\n".join([*lines, ""])
+        ours = "\n".join(["# ours", *lines[:9], "", *lines[10:], ""])
+        theirs = "\n".join([*lines[:-9], "- 23:59 theirs", *lines[-8:], ""])
+        merged, _ = together(path, base, ours, theirs)
+        assert merged is not None
+        assert "# ours" in merged
+        assert "- 23:59 theirs" in merged
+
+
+def test_the_nearest_version_is_the_one_that_a_save_was_made_from() -> None:
+    versions = [f"{'x' * 9}\n".encode() + b"".join(b"- %d\n" % number for number in range(top)) for top in (9, 7, 7, 3)]
+    assert merge.nearest(versions, versions[0] + b"- more\n") == 0
+    assert merge.nearest(versions, versions[1].replace(b"- 2\n", b"- two\n")) == 1
+    assert merge.nearest(versions, b"- 0\n- 1\n") == 3
+    with pytest.raises(ValueError, match="empty"):
+        merge.nearest([], b"")

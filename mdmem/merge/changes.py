@@ -1,17 +1,13 @@
-"""Merging texts: a change as a patch, and taking one change back out of a text that has changed since.
+"""One change of a text: as the smallest patch of its bytes, and taken back out of a text that has changed since.
 
 Pure. It must never guess: a change whose own lines were changed again is not taken back, and None says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
-EXACT = 2000
-"""Lines up to which every one counts in a comparison. In longer texts those that stand everywhere are left out, or
-comparing would take time by the square."""
+from mdmem.merge.lines import blocks, differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +59,7 @@ def revert(before: str, after: str, now: str) -> str | None:
     old, new, present = (text.split("\n") for text in (before, after, now))
     place = _places(new, present)
     pieces: list[tuple[int, int, list[str]]] = []
-    for i1, i2, j1, j2 in _differences(new, old):
+    for i1, i2, j1, j2 in differences(new, old):
         spot = _span(place, i1, i2, len(new), len(present))
         if spot is None:
             return None
@@ -73,37 +69,9 @@ def revert(before: str, after: str, now: str) -> str | None:
     return "\n".join(present)
 
 
-def _ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
-    """Count the lines that two texts have in common at their beginning, and at their end behind those."""
-    head = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    most = min(len(one), len(other)) - head
-    pairs = zip(reversed(one), reversed(other), strict=False)
-    tail = next((at for at, (a, b) in enumerate(pairs) if a != b), most)
-    return head, min(tail, most)
-
-
-def _matcher(one: Sequence[str], other: Sequence[str]) -> SequenceMatcher[str]:
-    return SequenceMatcher(None, one, other, autojunk=max(len(one), len(other)) > EXACT)
-
-
-def _differences(one: list[str], other: list[str]) -> list[tuple[int, int, int, int]]:
-    """List where two texts differ, as spans of lines of both."""
-    head, tail = _ends(one, other)
-    inner = _matcher(one[head : len(one) - tail], other[head : len(other) - tail])
-    return [
-        (i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in inner.get_opcodes() if tag != "equal"
-    ]
-
-
 def _places(new: list[str], present: list[str]) -> dict[int, int]:
     """Tell where each line of `new` stands in `present`, for those that stand there still."""
-    head, tail = _ends(new, present)
-    place = {line: line for line in range(head)}
-    inner = _matcher(new[head : len(new) - tail], present[head : len(present) - tail])
-    for block in inner.get_matching_blocks():
-        place.update((block.a + k + head, block.b + k + head) for k in range(block.size))
-    place.update((len(new) - k, len(present) - k) for k in range(1, tail + 1))
-    return place
+    return {i + k: j + k for i, j, size in blocks(new, present) for k in range(size)}
 
 
 def _span(place: dict[int, int], start: int, end: int, length: int, now: int) -> tuple[int, int] | None:

@@ -1,0 +1,34 @@
+"""Merging texts: two changes of one file brought together, and one change as a patch or taken back.
+
+    changes.py     one change as the smallest patch of bytes, and taken back out of a later text
+    lines.py       lines aligned, and two sides' changes merged by line
+    parts.py       a text of named parts: which version of each, and how they are laid out
+    logs.py        daily logs by entry; documents.py front matter by key, by tags.py where that is a set
+    files.py       whole files: which way for which kind, encoding, line endings
+    choice.py      what a person makes of two versions that clash; git's markers
+
+Pure. It must never lose what either side wrote, never write a marker into somebody's text, and never guess.
+"""
+
+from mdmem.merge.changes import Patch, backward, forward, patch, revert
+from mdmem.merge.choice import Block, blocks, both, cut, marked, sides
+from mdmem.merge.files import Merged, nearest, three_way
+from mdmem.model import Clash
+
+__all__ = [
+    "Block",
+    "Clash",
+    "Merged",
+    "Patch",
+    "backward",
+    "blocks",
+    "both",
+    "cut",
+    "forward",
+    "marked",
+    "nearest",
+    "patch",
+    "revert",
+    "sides",
+    "three_way",
+]
