@@ -55,9 +55,9 @@ def texts(folder: Path, count: int) -> dict[str, Any]:
     from mdmem.text.passages import passages
 
     vault = Vault.open(folder)
-    card = vault._meaning.card()
+    card = vault.parts.meaning.card()
     assert card
-    encoder = vault._meaning.encoder(card)
+    encoder = vault.parts.meaning.encoder(card)
     says: dict[str, None] = {}
     for path in sorted((folder / "memory").rglob("*.md")):
         for unit in units.read(str(path.relative_to(folder)), path.read_bytes()).units:
@@ -112,10 +112,10 @@ def neighbours(folder: Path, asked: Path) -> dict[str, Any]:
     from mdmem.vault import neighbours as chroma
 
     vault = Vault.open(folder)
-    meaning = vault._meaning
+    meaning = vault.parts.meaning
     card = meaning.card()
     assert card
-    with vault._index.open() as stores:
+    with vault.parts.index.open() as stores:
         listed = meaning.passages(stores)
         near = meaning._neighbours(stores, card)
         upto = meaning.filled_upto(stores, card)

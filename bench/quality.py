@@ -47,7 +47,7 @@ def answers(task: Task, model: str, mode: Mode, settings: Mapping[str, str]) -> 
     for folder, queries in task.vaults.items():
         vault = judged.opened(folder, {**settings, "embedding.model": model})
         judged.indexed(vault, f"{folder.name}, {model or 'no model'}")
-        if mode != "keyword" and (absent := vault._meaning.absence()):
+        if mode != "keyword" and (absent := vault.parts.meaning.absence()):
             raise Missing(absent, "install it")  # hybrid would do without
         vault.notices.clear()
         for query in queries:

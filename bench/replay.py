@@ -18,7 +18,7 @@ from mdmem.model import Mode
 from mdmem.retrieve.keyword import KeywordLeg
 from mdmem.store.encoder import Card, Encoder
 from mdmem.text import query as language
-from mdmem.vault import index, searching
+from mdmem.vault import keyword, searching
 from mdmem.vault.index import Stores
 from mdmem.vault.space import Nearness, Space
 
@@ -130,7 +130,9 @@ class Tape:
         asked = retrieve.Question(
             text, mode, dated=self._times(text) if dates else {}, enabled=settings.items("search.routes")
         )
-        how = searching._fusion(replace(self.vault.place, settings=settings), self.stores, self.vault._meaning.card())
+        how = searching._fusion(
+            replace(self.vault.place, settings=settings), self.stores, self.vault.parts.meaning.card()
+        )
         ranking = retrieve.rank(asked, leg, None if mode == "keyword" else self.semantic, how=how, upto=upto)
         keys = leg.keys(hit.unit for hit in ranking.order)
         return list(dict.fromkeys(keys[hit.unit] for hit in ranking.order))
@@ -139,7 +141,7 @@ class Tape:
         """Give the leg with these constants of BM25: other constants are other scores."""
         constants = settings.number("search.bm25_k1"), settings.number("search.bm25_b")
         if constants not in self._keyword:
-            self._keyword[constants] = Keyword(index.KeywordLeg(self.stores, settings))
+            self._keyword[constants] = Keyword(keyword.KeywordLeg(self.stores, settings))
         return self._keyword[constants]
 
     def _times(self, text: str) -> dict[str, set[int]]:
@@ -151,9 +153,9 @@ class Tape:
 @contextmanager
 def recording(vault: Vault) -> Iterator[Tape]:
     """Open a vault whose index is up to date, with vectors. Without a model there is no semantic leg."""
-    meaning = vault._meaning
+    meaning = vault.parts.meaning
     card = meaning.card()
-    with vault._index.open() as stores:
+    with vault.parts.index.open() as stores:
         if card is None:
             yield Tape(vault, stores, None)
             return

@@ -53,6 +53,12 @@ class Refused(MdmemError):
     code = "refused"
 
 
+class Conflicted(Refused):
+    """Two versions do not merge: the file is as it was, and what was given is kept as a conflict."""
+
+    code = "conflict"
+
+
 class Missing(MdmemError):
     """Something asked for by name is not there: a mode, a model, a program, a key."""
 
@@ -65,3 +71,7 @@ class StorageFailed(MdmemError):
 
     exit_code = 14
     code = "io"
+
+
+class Damaged(StorageFailed):
+    """An index does not hold what was written: it is built anew, since nothing is in it that the files have not."""

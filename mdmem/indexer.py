@@ -15,7 +15,7 @@ from time import time_ns
 from typing import TYPE_CHECKING
 
 from mdmem.model import FileRow, Finding, Reindexed, UnitRow
-from mdmem.text import analyze, markdown, units
+from mdmem.text import analyze, markdown, names, units
 from mdmem.text.passages import passages
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 RACY_NS = 2_000_000_000
 """A file written this shortly before the scan may change again without a new stamp: it is hashed again next time."""
 
-UNREADABLE = "cannot be read: look at its owner and mode"
+CALM_NS = 2_000_000_000
+"""So long a file that was just written empty, or to less than half, keeps what is known of it: a save is at work."""
 
-_PASSING = ("~syncthing~", ".")
-"""How names begin that editors and synchronisers use for a moment only."""
+UNREADABLE = "cannot be read: look at its owner and mode"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,8 @@ class Seen:
     path: str
     stamp: str
     size: int
+    state: tuple[int, int, int, int] = (0, 0, 0, 0)
+    """Size, mtime and ctime in ns, inode: as it is, whether it can be trusted or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ def scan(root: str, folders: Iterable[str] = ()) -> Scan:
     findings: list[Finding] = []
     for entry, path in _entries(root, folders, findings):
         stat = entry.stat(follow_symlinks=False)
-        seen[path] = Seen(path, _stamp(stat, now), stat.st_size)
+        state = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+        seen[path] = Seen(path, _stamp(state, now), stat.st_size, state)
     return Scan(tuple(sorted(seen.values(), key=lambda file: os.fsencode(file.path))), tuple(findings))
 
 
@@ -67,8 +70,18 @@ def _entries(root: str, folders: Iterable[str], findings: list[Finding]) -> Iter
         if entry.name == "MEMORY.md" and entry.is_file(follow_symlinks=False):
             yield entry, entry.name
     for folder in ("memory", *folders):
-        if os.path.isdir(os.path.join(root, folder)):
+        link = _link_on_the_way(root, folder)
+        if link:
+            findings.append(Finding(link, None, "is a link; links are not followed", "put the folder itself there"))
+        elif os.path.isdir(os.path.join(root, folder)):
             yield from _walk(root, folder.strip("/"), findings)
+
+
+def _link_on_the_way(root: str, folder: str) -> str:
+    """Name the first part of a folder's path that is a link; "" when none is."""
+    parts = folder.split("/")
+    ways = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+    return next((way for way in ways if os.path.islink(os.path.join(root, way))), "")
 
 
 def _walk(root: str, folder: str, findings: list[Finding]) -> Iterator[tuple[os.DirEntry[str], str]]:
@@ -79,7 +92,7 @@ def _walk(root: str, folder: str, findings: list[Finding]) -> Iterator[tuple[os.
         return
     for entry in entries:
         path = f"{folder}/{entry.name}"
-        if entry.name.startswith(_PASSING) or "___jb_" in entry.name:
+        if entry.name.startswith(".") or names.is_passing(entry.name):
             continue
         if entry.is_symlink():
             if entry.name.endswith(".md") or entry.is_dir():
@@ -104,10 +117,8 @@ def _listed(root: str, folder: str, findings: list[Finding]) -> list[os.DirEntry
         return []
 
 
-def _stamp(stat: os.stat_result, now: int) -> str:
-    if max(stat.st_mtime_ns, stat.st_ctime_ns) > now - RACY_NS:
-        return ""
-    return f"{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}:{stat.st_ino}"
+def _stamp(state: tuple[int, int, int, int], now: int) -> str:
+    return "" if max(state[1:3]) > now - RACY_NS else ":".join(map(str, state))
 
 
 def stale(found: Scan, catalog: Catalog, *, surely: bool = False) -> list[str]:
@@ -139,12 +150,16 @@ def _merged(files: Iterable[Seen], rows: Iterable[FileRow]) -> Iterator[tuple[Se
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the indexer needs besides the stores: how to read, to date and to stem, and what is too large."""
+    """What the indexer needs besides the stores: how to read, to date and to stem, and what is too large.
+
+    A `patient` one lets files that shrank by half settle before it looks at them; who asks now wants to see them now.
+    """
 
     read: Callable[[str], bytes | None]
     moment: Callable[[date, str | None], datetime]
     stem: Callable[[str], str]
     max_bytes: int
+    patient: bool = False
 
 
 def update(
@@ -220,16 +235,21 @@ class _Update:
         if data is None:
             self._unreadable(file, row)
             return
-        digest = hashlib.sha256(data).digest()
-        if row and row.hash == digest:
+        found = hashlib.sha256(data).digest()
+        if row and row.hash == found:
             self.catalog.put_file(replace(row, stamp=file.stamp))
+            self._keep(row)
+            return
+        if row and _is_being_saved(file) and (not data if not self.sources.patient else 2 * len(data) < row.size):
+            self.catalog.put_file(replace(row, stamp=""))
             self._keep(row)
             return
         reading = units.read(file.path, data)
         self.counts["modified" if row else "added"] += 1
         for line, message in reading.problems:
             self._fail(file.path, line, message)
-        number = self.catalog.put_file(FileRow(row.id if row else 0, file.path, file.stamp, digest, reading.problems))
+        fresh = FileRow(row.id if row else 0, file.path, file.stamp, found, reading.problems, len(data))
+        number = self.catalog.put_file(fresh)
         self._units(number, reading.units)
 
     def _unreadable(self, file: Seen, row: FileRow | None) -> None:
@@ -244,37 +264,53 @@ class _Update:
         """Merge a file's units with the catalog's: what is the same keeps its number and its place in the index."""
         known = self.catalog.units_of(number)
         for place, unit in enumerate(found):
-            row, bags = self._row(unit, place)
-            same = known.get((row.key, row.hash))
+            made, bags = row(unit, place, self.sources)
+            same = known.get((made.key, made.hash))
             if same:
                 self.catalog.move_unit(same.pop(0), place)
                 continue
-            fresh = self.catalog.put_unit(number, row)
+            fresh = self.catalog.put_unit(number, made)
             for bag in bags:
                 self.writer.add(fresh, bag.terms, bag.length)
         left = [unit for same in known.values() for unit in same]
         self.catalog.drop_units(left)
         self._remove(left)
 
-    def _row(self, unit: units.Unit, place: int) -> tuple[UnitRow, list[analyze.Bag]]:
-        parts = list(passages(unit))
-        bags = [analyze.bag(part.fields, self.sources.stem) for part in parts]
-        moment = self.sources.moment(unit.day, unit.time) if unit.day else None
-        raw = "\0".join((unit.kind, unit.address, str(moment), unit.title, *unit.tags, unit.front, unit.text))
-        return UnitRow(
-            key=unit.id,
-            address=unit.address,
-            kind=unit.kind,
-            date=moment.timestamp() if moment else None,
-            hash=hashlib.sha256(raw.encode("utf-8", "surrogatepass")).digest(),
-            place=place,
-            passages=len(bags),
-            length=sum(bag.length for bag in bags),
-            folded=folded(unit),
-            lasting=units.lasting(unit),
-            sayings=tuple(part.hash for part in parts if part.saying),
-            tags=tuple((tag, analyze.fold(tag)) for tag in unit.tags),
-        ), bags
+
+def digest(unit: units.Unit, moment: datetime | None) -> bytes:
+    """Give the hash of all that the index takes from a unit: the same hash, the same row."""
+    raw = "\0".join((unit.kind, unit.address, str(moment), unit.title, *unit.tags, unit.front, unit.text))
+    return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).digest()
+
+
+def row(unit: units.Unit, place: int, sources: Sources) -> tuple[UnitRow, list[analyze.Bag]]:
+    """Give what the catalog keeps of a unit, and the words of its passages."""
+    parts = list(passages(unit))
+    bags = [analyze.bag(part.fields, sources.stem) for part in parts]
+    moment = sources.moment(unit.day, unit.time) if unit.day else None
+    return UnitRow(
+        key=unit.id,
+        address=unit.address,
+        kind=unit.kind,
+        date=moment.timestamp() if moment else None,
+        hash=digest(unit, moment),
+        place=place,
+        passages=len(bags),
+        length=sum(bag.length for bag in bags),
+        folded=folded(unit),
+        lasting=units.lasting(unit),
+        sayings=tuple(part.hash for part in parts if part.saying),
+        tags=tuple((tag, analyze.fold(tag)) for tag in unit.tags),
+    ), bags
+
+
+def _is_being_saved(file: Seen) -> bool:
+    """Tell whether a file was written just now, and so may be in the middle of being saved in place.
+
+    A file that was renamed into its place is whole: that changes ctime alone.
+    """
+    _, written, changed, _ = file.state
+    return changed == written and 0 <= time_ns() - written < CALM_NS
 
 
 def folded(unit: units.Unit) -> str:

@@ -153,6 +153,50 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """A text that is kept outside of its file, or on its way into it: why, since when, and where it is."""
+
+    number: int
+    id: str
+    address: str
+    text: str
+    reason: str | None
+    noted: datetime | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """One place that two sides changed otherwise: where, for people to read, and the three texts there."""
+
+    where: str
+    base: str
+    ours: str
+    theirs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two versions of a file that did not merge: what the vault had (ours), and what was typed or saved (theirs).
+
+    `kind` is `kept` for one that waits in the journal, `git` for markers that git left in the file. `base`, `ours` and
+    `theirs` are whole files, None for none; of one that git left only the last two are known. `noted` is aware.
+    """
+
+    number: int
+    id: str
+    kind: Literal["kept", "git"]
+    path: str
+    address: str
+    why: str
+    noted: datetime | None
+    clashes: tuple[Clash, ...]
+    base: str | None
+    ours: str | None
+    theirs: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Something wrong in the user's files or around them, by name and line, and the fix."""
 
@@ -162,15 +206,60 @@ class Finding:
     hint: str = ""
 
 
+Severity = Literal["error", "warning", "note"]
+"""`error`: something is wrong and should be mended; `warning`: look at it; `note`: good to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One thing that `verify` or `doctor` found. `kind` names it for scripts, `room` says where it belongs."""
+
+    kind: str
+    path: str
+    line: int | None
+    message: str
+    hint: str = ""
+    severity: Severity = "error"
+    healed: bool = False
+    room: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The indexes compared with the files: how much of each was compared, and what differs.
+
+    `asked` units were searched for by their own words, `retrieved` of them came back among the first hits. `behind`
+    counts files that changed since they were indexed, which is no fault.
+    """
+
+    files: int = 0
+    units: int = 0
+    sampled: int = 0
+    vectors: int = 0
+    compared: int = 0
+    neighbours: int = 0
+    asked: int = 0
+    retrieved: int = 0
+    behind: int = 0
+    findings: tuple[Diagnosis, ...] = ()
+    took_ms: float = 0.0
+
+    @property
+    def left(self) -> int:
+        """How many things are still wrong."""
+        return sum(not each.healed and each.severity != "note" for each in self.findings)
+
+
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A file as it was indexed: its stat stamp, the hash of its bytes, and what was wrong with it."""
+    """A file as it was indexed: its stat stamp, the hash and number of its bytes, and what was wrong with it."""
 
     id: int
     path: str
     stamp: str
     hash: bytes
     problems: tuple[tuple[int | None, str], ...]
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

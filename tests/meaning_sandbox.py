@@ -90,5 +90,5 @@ def rows(vault: Vault, sql: str, values: Iterable[object] = ()) -> list[tuple[ob
 
 def passages(vault: Vault) -> list[Passage]:
     """List the passages of the index, brought up to date."""
-    with vault._index.open() as stores:
+    with vault.parts.index.open() as stores:
         return stores.catalog.passages()

@@ -28,8 +28,8 @@ RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 """A module may import only what is in a layer above it in this list, or what belongs to its own package."""
 
 PACKAGES = (
-    *("config", "fsio", "text", "store.encoder", "store.journal", "store.repo", "store.vector"),
-    *("retrieve", "vault", "evaluate", "serve", "cli"),
+    *("config", "fsio", "text", "store.catalog", "store.encoder", "store.journal", "store.repo", "store.vector"),
+    *("retrieve", "merge", "vault", "doctor", "evaluate", "serve", "cli"),
 )
 """Packages whose modules may import each other. Two adapters in `store` never may."""
 
@@ -38,7 +38,7 @@ HOME = {
     "yaml": ("text.frontmatter",),
     "git": ("store.repo",),
     "tomlkit": ("config",),
-    "sqlite3": ("store.catalog", "store.vectors"),
+    "sqlite3": ("store.catalog", "store.vectors", "doctor.machine"),
     "whoosh": ("store.lexical",),
     "chromadb": ("store.vector",),
     "sentence_transformers": ("store.encoder",),

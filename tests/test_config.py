@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -177,14 +178,64 @@ def test_a_settings_file_that_is_a_folder_is_a_finding(tmp_path):
     assert "cannot be read" in config.load(None).findings[0].message
 
 
+@pytest.mark.parametrize("kind", ["link", "link to a device", "pipe", "socket", "huge"])
+def test_a_vaults_settings_are_read_from_a_small_file_of_its_own_alone(tmp_path, kind):
+    """Neither a file outside counts, nor does anything wait for ever or fill the memory."""
+    (tmp_path / "outside.toml").write_text("[search]\nk = 7\n")
+    root = tmp_path / "v"
+    root.mkdir()
+    file = root / "mdmem.toml"
+    said = {"link": "is a link", "link to a device": "is a link", "huge": "more than 64 KiB"}.get(kind, "")
+    with socket.socket(socket.AF_UNIX) as listener:
+        match kind:
+            case "link":
+                file.symlink_to("../outside.toml")
+            case "link to a device":
+                file.symlink_to("/dev/zero")
+            case "pipe":
+                os.mkfifo(file)
+            case "socket":
+                listener.bind(str(file))
+            case "huge":
+                file.write_text("[search]\nk = 7\n" + "# more\n" * 10_000)
+        found = config.load(root)
+    assert dict(found.values) == {} and len(found.findings) == 1
+    assert "cannot be read" in found.findings[0].message and said in found.findings[0].message
+
+
+def test_the_users_own_file_may_be_a_link(tmp_path):
+    write_user(tmp_path, "")
+    (tmp_path / "dotfiles.toml").write_text("[search]\nk = 7\n")
+    mine = tmp_path / "xdg" / "mdmem" / "config.toml"
+    mine.unlink()
+    mine.symlink_to(tmp_path / "dotfiles.toml")
+    assert config.load(None).whole("search.k") == 7
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'x = """\n[' + " " * 60_000 + '\n"""\nnope = 1\n',
+        'x = """\n' + " " * 60_000 + 'a\n"""\nnope = 1\n',
+        "a" + ".a" * 30_000 + " = 1\n",
+        "search.k = " + "[" * 400 + "]" * 400 + "\n",
+        "[search]\nk = {" + "a = {" * 300 + "}" * 301 + "\n",
+        "\n".join(f"k{number} = 1" for number in range(5000)),
+    ],
+)
+def test_settings_that_were_made_to_take_long_do_not(tmp_path, text):
+    found = config.load(make_vault(tmp_path / "v", text))
+    assert dict(found.values) == {} and found.findings
+    assert all(len(finding.message) < 500 for finding in found.findings)
+
+
 @settings(max_examples=150)
 @given(st.text(max_size=60), st.sampled_from(["", "[search]\nk = ", "timezone = ", "roots = "]))
 def test_no_text_makes_reading_fail(text, head):
-    findings = []
-    path = Path(os.environ["HOME"]) / "any.toml"
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes((head + text).encode("utf-8", "surrogatepass"))
-    for name, value in config._from_file(path, "vault", findings).items():
+    root = Path(os.environ["HOME"])
+    root.mkdir(exist_ok=True)
+    (root / "mdmem.toml").write_bytes((head + text).encode("utf-8", "surrogatepass"))
+    for name, value in config.load(root).values.items():
         assert config.parse(config.named(name), config.show(value)) == value
 
 
@@ -242,12 +293,12 @@ def test_what_is_set_is_read_back(k, b, roots):
     text = ""
     for name, value in {"search.k": k, "search.bm25_b": b, "roots": tuple(roots)}.items():
         text = config.set_value(text, name, config.show(value), scope="vault")
-    path = Path(os.environ["HOME"]) / "read.toml"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text)
-    findings = []
-    assert config._from_file(path, "vault", findings) == {"search.k": k, "search.bm25_b": b, "roots": tuple(roots)}
-    assert findings == []
+    root = Path(os.environ["HOME"])
+    root.mkdir(exist_ok=True)
+    (root / "mdmem.toml").write_text(text)
+    found = config.load(root)
+    assert dict(found.values) == {"search.k": k, "search.bm25_b": b, "roots": tuple(roots)}
+    assert found.findings == ()
 
 
 # Time
@@ -364,7 +415,13 @@ def test_a_models_folder_and_fetching_count_only_in_the_users_file(tmp_path):
     assert (found.text("embedding.model"), found.flag("embedding.download")) == ("/opt/model", True)
 
 
-@pytest.mark.parametrize("model", ["/opt/model", "~/model", "./model", "../model", "a/../../b"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *("/opt/model", "~/model", "./model", "../model", "a/../../b", " /opt/model", "\\t/opt/model", "\u3000/opt"),
+        *("sentence-transformers//opt/model", "sentence-transformers/~/model", "a/b/c", "a//b", "a\u2215b"),
+    ],
+)
 def test_a_vault_names_no_folder_as_its_model(tmp_path, model):
     found = config.load(make_vault(tmp_path / "v", f'[embedding]\nmodel = "{model}"\n'))
     assert len(found.findings) == 1 and found.origin("embedding.model") == "default"

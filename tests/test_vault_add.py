@@ -300,19 +300,19 @@ def test_entries_of_other_processes_are_never_taken_for_a_persons(
 ) -> None:
     """An entry that comes into the log while another one is being committed is committed as what it is."""
     other, slipped = again(vault), []
-    real = Commits._bytes
+    real = Commits._read
 
-    def read_late(self: Commits, path: str) -> bytes | None:
+    def read_late(self: Commits, path: str) -> fsio.Snapshot | None:
         if not slipped:
             slipped.append(path)
-            with other._delivery.writing(500), monkeypatch.context() as patch:
-                patch.setattr(other._journal, "mark_all", lambda marks: None)
-                other._journal.append(intake.record(other.place, NewEntry("slipped in"), "group"))
-                other._delivery.deliver()
+            with other.parts.delivery.writing(500), monkeypatch.context() as patch:
+                patch.setattr(other.parts.journal, "mark_all", lambda marks, durable=False: None)
+                other.parts.journal.append(intake.record(other.place, NewEntry("slipped in"), "group"))
+                other.parts.delivery.deliver()
         return real(self, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Commits, "_bytes", read_late)
+        patch.setattr(Commits, "_read", read_late)
         vault.add("first")
     again(vault).add("third")
     assert body(vault).count("\n") == 3

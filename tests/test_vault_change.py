@@ -248,14 +248,14 @@ def test_rm_of_a_file_saved_meanwhile_keeps_the_save(vault: Vault, monkeypatch: 
 
 def test_a_save_in_the_middle_of_an_edit_is_the_persons(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     vault.add("mine")
-    real, saved = vault._replacements.__class__.carry_out, []
+    real, saved = vault.parts.replacements.__class__.carry_out, []
 
     def save_first(self, steps, **said):
         if not saved:
             saved.append(write(vault, DAY, log(vault) + "- 15:00 theirs\n"))
         return real(self, steps, **said)
 
-    monkeypatch.setattr(vault._replacements.__class__, "carry_out", save_first)
+    monkeypatch.setattr(vault.parts.replacements.__class__, "carry_out", save_first)
     vault.edit(FIRST, "changed")
     assert body(vault) == "- 14:30 changed\n- 15:00 theirs\n"
     assert ops(vault) == ["edit", "save", "add", "init"]
@@ -467,7 +467,7 @@ def test_changes_wait_for_nobody_and_change_nothing(two: Vault) -> None:
     before = log(two)
     (two.root / "mdmem.toml").write_text("[lock]\ntimeout_ms = 50\n")
     other = again(two)
-    with two._delivery.lock.hold(100):
+    with two.parts.delivery.lock.hold(100):
         for act in (
             lambda: other.edit(FIRST, "x"),
             lambda: other.set_field(FIRST, "a", "b"),

@@ -254,8 +254,8 @@ def test_git_putting_its_own_version_back_holds_what_no_commit_has(vault: Vault)
     after = again(vault)
     after.status()
     assert body(vault) == "- 14:30 committed\n"
-    assert any("1 uncommitted entries are held" in notice for notice in after.notices)
-    assert [one.record.text for one in after._journal.scan(settled=False)] == ["waits"]
+    assert any("1 entry is held" in notice for notice in after.notices)
+    assert [one.record.text for one in after.parts.journal.scan(settled=False)] == ["waits"]
 
 
 # -- places
@@ -366,14 +366,14 @@ def test_ignored_memory_is_kept_and_said(vault: Vault, world: Path) -> None:
     assert done.pending
     assert any("ignored by" in notice and "*.md" in notice for notice in done.notices)
     assert body(vault) == "- 14:30 private\n"
-    assert [one.record.text for one in vault._journal.scan(settled=False)] == ["private"]
+    assert [one.record.text for one in vault.parts.journal.scan(settled=False)] == ["private"]
     again(vault).edit("daily/2026-11-29#14:30", "changed")
     assert again(vault).notices == []
     assert body(vault) == "- 14:30 changed\n"
     (world / "ignore").write_text("")
     again(vault).commit()
     assert committed(vault) == log(vault)
-    assert again(vault)._journal.scan(settled=False) == ()
+    assert again(vault).parts.journal.scan(settled=False) == ()
 
 
 def test_a_tracked_file_is_committed_though_a_rule_hides_it(vault: Vault) -> None:

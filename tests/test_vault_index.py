@@ -140,6 +140,8 @@ def harm_extra(folder: Path) -> None:
 
 def harm_writing(folder: Path) -> None:
     generations.mark_writing(generations.Generation(folder.parent.parent, folder.name))
+    with (folder / "catalog.sqlite").open("ab") as file:
+        file.write(b"half")
 
 
 HARMS = [f for name, f in sorted(globals().items()) if name.startswith("harm_")]
@@ -148,7 +150,7 @@ HARMS = [f for name, f in sorted(globals().items()) if name.startswith("harm_")]
 @pytest.mark.parametrize("harm", HARMS, ids=lambda f: f.__name__)
 def test_a_damaged_index_is_rebuilt_and_said(vault: Vault, harm) -> None:  # type: ignore[no-untyped-def]
     before = answers(vault)
-    directory = vault._index.directory
+    directory = vault.parts.index.directory
     assert directory is not None
     harm(directory)
     again = Vault.open(vault.root)
@@ -161,10 +163,10 @@ def test_a_damaged_index_is_rebuilt_and_said(vault: Vault, harm) -> None:  # typ
 
 def test_another_identity_builds_anew(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     before = answers(vault)
-    old = vault._index.directory
+    old = vault.parts.index.directory
     monkeypatch.setattr("mdmem.text.analyze.VERSION", 99)
     assert answers(Vault.open(vault.root)) == before
-    assert Vault.open(vault.root)._index.directory != old
+    assert Vault.open(vault.root).parts.index.directory != old
 
 
 def test_where_state_cannot_be_written_the_files_are_read(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,10 +182,10 @@ def test_where_state_cannot_be_written_the_files_are_read(vault: Vault, monkeypa
 def test_a_busy_index_still_answers(vault: Vault) -> None:
     before = answers(vault)
     holder = Vault.open(vault.root)
-    with holder._index._lock.hold(0):
+    with holder.parts.index._lock.hold(0):
         write(vault, "archives/late.md", "late tea")
         other = Vault.open(vault.root)
-        other._index._wait = 50
+        other.parts.index._wait = 50
         answer = other.search("tea", k=100)
         assert [hit.entry.address for hit in answer] == [address for address, _ in before[0]]
         assert any("newest changes may be missing" in notice for notice in answer.notices)

@@ -67,7 +67,7 @@ def said(answer: Answer, words: str) -> list[str]:
 
 
 def chroma(vault: Vault) -> Path:
-    directory = vault._index.directory
+    directory = vault.parts.index.directory
     assert directory is not None
     return directory / "chroma"
 
@@ -252,7 +252,7 @@ def test_chroma_has_the_catalogs_keys_and_no_text(vault: Vault) -> None:
 
 
 def numbers(vault: Vault, address: str) -> set[int]:
-    with vault._index.open() as stores:
+    with vault.parts.index.open() as stores:
         return {found.id for found in stores.catalog.find(address)}
 
 
@@ -315,7 +315,7 @@ def test_without_chroma_or_with_a_damaged_one_the_answers_are_the_same(far: Vaul
 
 def test_a_chroma_that_another_process_has_is_not_waited_for(far: Vault) -> None:
     before = scored(far.search("a pet having a nap"))
-    with again(far)._meaning._chroma.hold(0):
+    with again(far).parts.meaning._chroma.hold(0):
         answer = far.search("a pet having a nap", fresh=True)
     assert scored(answer) == before and said(answer, "another process is at it")
 
@@ -536,7 +536,7 @@ def test_a_passage_that_cannot_be_embedded_is_named_and_the_rest_is_found(
 
 
 def test_the_legs_work_side_by_side(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mdmem.vault.index import KeywordLeg
+    from mdmem.vault.keyword import KeywordLeg
 
     at_work = threading.Event()
     encoder = encoders.load(card(), config.cache_dir())
@@ -614,7 +614,7 @@ def test_where_state_cannot_be_written_meaning_lives_in_memory(vault: Vault, mon
 
 def test_a_search_does_not_wait_for_another_that_embeds(vault: Vault) -> None:
     address = vault.add("My sister gave birth to twins").address
-    with again(vault)._meaning._embedding.hold(0):
+    with again(vault).parts.meaning._embedding.hold(0):
         answer = vault.search("new babies in the family", k=100)
         assert said(answer, LEFT) and address not in addresses(answer)
     assert addresses(vault.search("new babies in the family", k=1, fresh=True)) == [address]

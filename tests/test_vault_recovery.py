@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -20,6 +21,7 @@ from mdmem.store.journal import Journal
 from mdmem.text import entries
 from mdmem.vault.amendment import Amendments
 from mdmem.vault.commits import Commits
+from mdmem.vault.delivery import CALM
 
 pytestmark = pytest.mark.usefixtures("clock")
 
@@ -320,10 +322,11 @@ def test_a_stale_save_over_uncommitted_entries_is_mended(vault: Vault) -> None:
     vault.add("waits too")
     write(vault, DAY, older.replace("committed", "committed, corrected"))
     git(vault, "switch", "-q", "main")
+    again(vault).status()
+    time.sleep(CALM)
     found = again(vault)
     found.status()
     assert any("2 entries are put back" in notice for notice in found.notices)
-    again(vault).status()
     assert body(vault) == "- 14:30 committed, corrected\n- 14:30:05 waits\n- 14:30:05 waits too\n"
     assert status(vault) == ""
     assert ops(vault)[:2] == ["add", "save"]
@@ -351,7 +354,7 @@ def test_an_uncommitted_entry_that_was_taken_out_stays_out_and_is_held(vault: Va
     git(vault, "switch", "-q", "main")
     found = again(vault)
     found.status()
-    assert any("1 uncommitted entries are held" in notice for notice in found.notices)
+    assert any("1 entry is held" in notice for notice in found.notices)
     assert body(vault) == "- 14:30 first\n- 14:30:05 third\n"
-    assert [one.record.text for one in found._journal.scan(settled=False)] == ["second, removed"]
+    assert [one.record.text for one in found.parts.journal.scan(settled=False)] == ["second, removed"]
     assert status(vault) == ""

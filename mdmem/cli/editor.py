@@ -3,8 +3,10 @@
 Owns the temporary file. It must never lose what was typed: the file goes only when the caller says it was taken.
 """
 
+import errno
 import os
 import shlex
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -51,8 +53,8 @@ def _keep(path: Path, text: str, error: BaseException) -> None:
 def _run(path: Path) -> None:
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
-        words = [*shlex.split(command), str(path)]
-        child = subprocess.Popen(words, stdout=terminal.descriptor())
+        program, *words = shlex.split(command) or ["vi"]
+        child = subprocess.Popen([_found(program), *words, str(path)], stdout=terminal.descriptor())
     except (OSError, ValueError) as error:
         raise Missing(
             f"the editor {command!r} cannot be started: {error}", "set EDITOR to one that is there"
@@ -60,6 +62,15 @@ def _run(path: Path) -> None:
     code = _wait(child)
     if code != 0:
         raise Refused(f"the editor {command!r} failed with exit code {code}", "nothing was changed; try again")
+
+
+def _found(program: str) -> str:
+    """Look a program up as a shell does, but never in a relative part of PATH: that would be the vault."""
+    search = os.pathsep.join(filter(os.path.isabs, os.environ.get("PATH", os.defpath).split(os.pathsep)))
+    found = shutil.which(program, path=search)
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    return found
 
 
 def _wait(child: "subprocess.Popen[bytes]") -> int:

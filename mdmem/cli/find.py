@@ -4,6 +4,7 @@ from typing import Annotated, get_args
 
 import typer
 
+from mdmem import config
 from mdmem.cli import options, render, session, shapes, terminal
 from mdmem.errors import BadInput
 from mdmem.model import Answer, Mode, Query
@@ -38,29 +39,29 @@ def search(
       mdmem search '"half sugar"' --since 2026-11-01 -k 3
       mdmem search tag:movies -horror --json
     """
-    with session.opened("search", vault, say=False) as opened:
-        query = Query(
-            session.readable(" ".join(words)),
-            k=session.positive(k, "-k") or opened.settings.whole("search.k"),
-            mode=_mode(mode),
-            since=session.since(opened, since),
-            until=session.until(opened, until),
-            tags=tuple(map(session.readable, tag or ())),
-            within=None if within is None else opened.resolve_path(within),
-            page=session.positive(page, "--page") or 1,
-            max_chars=session.positive(max_chars, "--max-chars"),
-            exact=exact,
-            fresh=no_cache,
-        )
-        answer = opened.search(query)
-        notices = list(dict.fromkeys([*answer.notices, *opened.notices]))
-        session.remember(opened, [hit.entry for hit in answer.hits])
-        if as_json:
-            terminal.value(shapes.answer(answer, notices=notices, explain=explain))
-        else:
-            session.tell(notices)
-            render.answer(answer, explain=explain)
-            _tell_rest(answer, query)
+    found = config.find_vault(explicit=vault)
+    settings = config.load(found)
+    query = Query(
+        session.readable(" ".join(words)),
+        k=session.positive(k, "-k") or settings.whole("search.k"),
+        mode=_mode(mode),
+        since=session.since(settings, since),
+        until=session.until(settings, until),
+        tags=tuple(map(session.readable, tag or ())),
+        within=within,
+        page=session.positive(page, "--page") or 1,
+        max_chars=session.positive(max_chars, "--max-chars"),
+        exact=exact,
+        fresh=no_cache,
+    )
+    answer = session.answer(query, found, settings)
+    notices = list(dict.fromkeys(answer.notices))
+    if as_json:
+        terminal.value(shapes.answer(answer, notices=notices, explain=explain))
+    else:
+        session.tell(notices)
+        render.answer(answer, explain=explain)
+        _tell_rest(answer, query)
     return 0 if answer.hits else 1
 
 

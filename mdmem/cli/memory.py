@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mdmem.cli import editor, options, render, session, shapes, terminal
-from mdmem.errors import BadInput
+from mdmem.errors import BadInput, Conflicted
 from mdmem.model import Change, Entry
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def list_(
             page=session.positive(page, "--page") or 1,
             tags=tuple(map(session.readable, tag or ())),
             within=None if within is None else opened.resolve_path(within),
-            since=session.since(opened, since),
-            until=session.until(opened, until),
+            since=session.since(opened.settings, since),
+            until=session.until(opened.settings, until),
         )
         session.remember(opened, entries)
         if as_json:
@@ -145,8 +145,13 @@ def _set_field(vault: "Vault", entry: Entry, assign: str) -> Change:
 
 def _edit_by_hand(vault: "Vault", entry: Entry) -> Change | None:
     given = entry.text if entry.text.endswith("\n") else entry.text + "\n"  # editors end the last line anyway
+    conflict: Conflicted | None = None
     with editor.edited(given) as typed:
-        return None if typed == given else _replace(vault, entry, typed)
+        try:
+            return None if typed == given else _replace(vault, entry, typed)
+        except Conflicted as error:  # what was typed is kept there: the editor's file may go
+            conflict = error
+    raise conflict
 
 
 def _replace(vault: "Vault", entry: Entry, text: str) -> Change | None:

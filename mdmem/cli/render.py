@@ -3,13 +3,13 @@
 It must never ask the vault for anything, and it writes through `terminal` alone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from mdmem.cli import terminal
 from mdmem.cli.terminal import BAD, BOLD, DIM, GOOD, MARK, Part
-from mdmem.config import TABLE, Settings, show
-from mdmem.model import Added, Answer, Change, Coverage, Edit, Entry, Finding, Hit, Model, Reindexed, Status
+from mdmem.config import BY_NAME, TABLE, Settings, Value, show
+from mdmem.model import Added, Answer, Change, Coverage, Edit, Entry, Finding, Held, Hit, Model, Reindexed, Status
 from mdmem.text import screen
 
 SHOWN = 20
@@ -258,11 +258,31 @@ def reindexed(result: Reindexed) -> None:
     findings(result.failures)
 
 
+def held(kept: Iterable[Held]) -> None:
+    """Write each text that is held or waits, with its number and why."""
+    for each in kept:
+        noted = f"since {minute(each.noted)}" if each.noted else ""
+        why = " · ".join(filter(None, (each.reason, noted, f"text in {each.source}")))
+        _flow([(each.address, BOLD)], number=each.number)
+        _wrapped(headline(each))
+        _wrapped(why, DIM)
+
+
+def headline(kept: Held) -> str:
+    """Return the beginning of a text that is held, on one line."""
+    return screen.fit(one_line(kept.text), 200)
+
+
 def findings(found: Iterable[Finding]) -> None:
     """Say on stderr what is wrong where, and the fix."""
-    for finding in found:
-        place = finding.path if finding.line is None else f"{finding.path}:{finding.line}"
-        terminal.note(f"{place}: {finding.message}" + (f"; {finding.hint}" if finding.hint else ""))
+    for each in found:
+        terminal.note(problem(each))
+
+
+def problem(found: Finding) -> str:
+    """Return in one sentence what is wrong where, and the fix."""
+    place = found.path if found.line is None else f"{found.path}:{found.line}"
+    return f"{place}: {found.message}" + (f"; {found.hint}" if found.hint else "")
 
 
 def status(now: Status) -> None:
@@ -278,6 +298,7 @@ def status(now: Status) -> None:
         ("last commit", (now.head or "none")[:12]),
         ("uncommitted", counted(now.uncommitted, "file")),
         ("pending", f"{now.pending}"),
+        *([("watched by", f"pid {now.watch['pid']}")] if now.watch["running"] else ()),
         ("model", f"{now.model}, {now.model_state}" if now.model else "none"),
         *(_coverage(now.vectors) if now.vectors else ()),
         *((name, f"{counted(files, 'file')}, {size:,} bytes") for name, files, size in now.layers),
@@ -336,6 +357,14 @@ def settings(now: Settings) -> None:
         origin = now.origin(setting.name)
         _flow([*head, (f"[{origin}]", DIM)])
         _wrapped(setting.description, DIM)
+
+
+def guarded(path: str, values: Mapping[str, Value]) -> None:
+    """Write what a vault's file sets that can run or send something."""
+    terminal.line((path, BOLD))
+    for name, value in values.items():
+        _flow([INDENT + f"{name} = {show(value)}"])
+        _wrapped(BY_NAME[name].description, DIM, INDENT * 2)
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> None:

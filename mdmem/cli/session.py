@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,11 @@ from mdmem.errors import BadInput, MdmemError, NotFound, NoVault
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mdmem.model import Entry
+    from mdmem.model import Answer, Entry, Query
     from mdmem.vault import Vault
+
+TELLING = ("complete", "status", "mdmem")
+"""Commands that say each time which settings are ignored, and the one that must say nothing."""
 
 
 @contextmanager
@@ -30,6 +34,11 @@ def opened(command: str, explicit: str | None, as_json: bool = False, *, say: bo
         vault = Vault.open(explicit, command=command)
         if progress:
             vault.show_progress(progress)
+        if vault.settings.findings and command not in TELLING:
+            from mdmem.cli import render
+            from mdmem.vault import preferences
+
+            vault.notices += map(render.problem, preferences.untold(vault.settings, vault.place.state))
         try:
             yield vault
         except MdmemError:
@@ -56,33 +65,51 @@ def tell(notices: Iterable[str]) -> None:
         terminal.note(notice)
 
 
+def answer(query: Query, found: Path, settings: config.Settings) -> Answer:
+    """Have a query answered by the process that watches the vault at `found`, or here where there is none.
+
+    The numbers of the list are kept for this terminal. Raises what a search raises.
+    """
+    from mdmem.serve import client
+
+    name = terminal.name()
+    reply = client.search(found, settings, query, terminal=name)
+    if reply.answer is not None:
+        return reply.answer
+    with opened("search", str(found), say=False) as vault:
+        made = vault.search(query)
+        remember(vault, [hit.entry for hit in made.hits])
+        notices = dict.fromkeys(filter(None, [reply.notice, *made.notices, *vault.notices]))
+    return replace(made, notices=tuple(notices))
+
+
 def moment(vault: Vault, text: str | None) -> datetime | None:
     """Return the moment that was typed; on a mere day, the present time of day. Raises BadInput."""
     if text is None:
         return None
     from mdmem.text import dates
 
-    start, end = _span(vault, text)
+    start, end = _span(vault.settings, text)
     whole = end - start >= timedelta(hours=23)  # a day may be short by the hour that summer time takes
     now = config.now(vault.settings)
     return datetime.combine(start, now.time(), now.tzinfo) if whole else dates.moment(text, now)
 
 
-def since(vault: Vault, text: str | None) -> datetime | None:
+def since(settings: config.Settings, text: str | None) -> datetime | None:
     """Return the beginning of the day, month or minute that was typed. Raises BadInput."""
-    return None if text is None else _span(vault, text)[0]
+    return None if text is None else _span(settings, text)[0]
 
 
-def until(vault: Vault, text: str | None) -> datetime | None:
+def until(settings: config.Settings, text: str | None) -> datetime | None:
     """Return the end of the day, month or minute that was typed: it belongs to what is asked for. Raises BadInput."""
-    return None if text is None else _span(vault, text)[1]
+    return None if text is None else _span(settings, text)[1]
 
 
-def _span(vault: Vault, text: str) -> tuple[datetime, datetime]:
+def _span(settings: config.Settings, text: str) -> tuple[datetime, datetime]:
     from mdmem.text import dates  # its tables take a while, and most commands name no date
 
     try:
-        return dates.span(text, config.now(vault.settings))
+        return dates.span(text, config.now(settings))
     except ValueError as error:
         raise BadInput(f"{text!r} is no date or time", f"write {dates.EXAMPLES}") from error
 

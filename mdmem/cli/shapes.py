@@ -5,7 +5,23 @@ from datetime import datetime
 from typing import Any
 
 from mdmem.config import TABLE, Settings
-from mdmem.model import Added, Answer, Change, Coverage, Edit, Entry, Finding, Hit, Model, Reindexed, Status
+from mdmem.model import (
+    Added,
+    Answer,
+    Change,
+    Conflict,
+    Coverage,
+    Diagnosis,
+    Edit,
+    Entry,
+    Finding,
+    Held,
+    Hit,
+    Model,
+    Reindexed,
+    Status,
+    Verification,
+)
 
 Shape = dict[str, Any]
 
@@ -95,6 +111,27 @@ def edit(done: Edit) -> Shape:
     return {"kind": done.kind, "address": done.address, "before": done.before, "after": done.after}
 
 
+def conflict(found: Conflict) -> Shape:
+    """Return the shape of two versions that did not merge."""
+    places = [
+        {"where": clash.where, "base": clash.base, "ours": clash.ours, "theirs": clash.theirs}
+        for clash in found.clashes
+    ]
+    return {
+        "number": found.number,
+        "id": found.id,
+        "kind": found.kind,
+        "address": found.address,
+        "path": found.path,
+        "why": found.why,
+        "noted": moment(found.noted),
+        "clashes": places,
+        "base": found.base,
+        "ours": found.ours,
+        "theirs": found.theirs,
+    }
+
+
 def tags(counts: Iterable[tuple[str, int]]) -> Shape:
     """Return the shape of the tags."""
     return {"tags": [{"tag": tag, "count": count} for tag, count in counts]}
@@ -114,9 +151,61 @@ def reindexed(done: Reindexed) -> Shape:
     }
 
 
+def held(kept: Held) -> Shape:
+    """Return the shape of a text that is held or waits."""
+    return {
+        "number": kept.number,
+        "id": kept.id,
+        "address": kept.address,
+        "text": kept.text,
+        "reason": kept.reason,
+        "noted": moment(kept.noted),
+        "source": kept.source,
+    }
+
+
 def finding(found: Finding) -> Shape:
     """Return the shape of something that is wrong."""
     return {"path": found.path, "line": found.line, "message": found.message, "hint": found.hint}
+
+
+def diagnosis(found: Diagnosis) -> Shape:
+    """Return the shape of one thing that the doctor or a verification found."""
+    return {
+        "path": found.path,
+        "line": found.line,
+        "message": found.message,
+        "hint": found.hint,
+        "kind": found.kind,
+        "severity": found.severity,
+        "room": found.room,
+        "healed": found.healed,
+    }
+
+
+def examined(found: Sequence[Diagnosis]) -> Shape:
+    """Return the shape of what the doctor found, with counts."""
+    counts = {name: sum(each.severity == name for each in found) for name in ("error", "warning", "note")}
+    return {"findings": [diagnosis(each) for each in found], "counts": counts}
+
+
+def verified(done: Verification) -> Shape:
+    """Return the shape of a comparison of the indexes with the files."""
+    return {
+        "findings": [diagnosis(each) for each in done.findings],
+        "left": done.left,
+        "healed": sum(each.healed for each in done.findings),
+        "files": done.files,
+        "units": done.units,
+        "sampled": done.sampled,
+        "vectors": done.vectors,
+        "compared": done.compared,
+        "neighbours": done.neighbours,
+        "asked": done.asked,
+        "retrieved": done.retrieved,
+        "behind": done.behind,
+        "took_ms": round(done.took_ms, 1),
+    }
 
 
 def status(now: Status) -> Shape:

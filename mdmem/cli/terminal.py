@@ -166,6 +166,11 @@ def note(text: str) -> None:
     _say(f"note: {screen.clean(text, one_line=True)}")
 
 
+def log(text: str) -> None:
+    """Show a line of a log on stderr."""
+    _say(screen.clean(text, one_line=True))
+
+
 def error(message: str, hint: str) -> None:
     """Say on stderr what happened and what to do, in two lines."""
     _say(f"error: {screen.clean(message, one_line=True)}\nhint: {screen.clean(hint, one_line=True)}")

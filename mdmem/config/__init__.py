@@ -8,34 +8,38 @@ fail because of what a settings file holds: what cannot be used is a `Finding`, 
 from __future__ import annotations
 
 import os
-import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mdmem.config import sources, trust
+from mdmem.config.sources import MARKER, allowed, named
 from mdmem.config.table import BY_NAME, TABLE, Scope, Setting, Value
 from mdmem.config.values import parse, show, valid, zone
-from mdmem.errors import BadInput, NoVault, Refused
+from mdmem.errors import NoVault, Refused
 from mdmem.model import Finding
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-__all__ = ["BY_NAME", "TABLE", "Scope", "Setting", "Value", "parse", "show", "zone"]
-
-MARKER = "mdmem.toml"
-"""The tracked file that marks a vault's root."""
+__all__ = ["BY_NAME", "MARKER", "TABLE", "Scope", "Setting", "Value", "named", "parse", "show", "trust", "zone"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings in force: `values` and `origins` of what is set, `findings` of what was ignored."""
+    """The settings in force: `values` and `origins` of what is set, `findings` of what was ignored.
+
+    `guarded` is what the vault's file sets that counts only if the user has `trusted` the vault for just that.
+    """
 
     values: Mapping[str, Value] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
+    guarded: Mapping[str, Value] = field(default_factory=dict)
+    trusted: bool = False
 
     def value(self, name: str) -> Value:
         """Return the value of any setting. Raises KeyError for a name that is not in the table."""
@@ -84,9 +88,9 @@ def find_vault(start: Path | None = None, explicit: str | Path | None = None) ->
     Asked in this order: `explicit` (`--vault`), `MDMEM_VAULT`, the folders from `start` (the current one)
     upwards, the user's `vault.default`. One that is named must be a vault: there is no looking further.
     """
-    for named, source in ((explicit, "--vault"), (os.environ.get("MDMEM_VAULT"), "MDMEM_VAULT")):
-        if named:
-            return _named_vault(str(named), source)
+    for wanted, source in ((explicit, "--vault"), (os.environ.get("MDMEM_VAULT"), "MDMEM_VAULT")):
+        if wanted:
+            return _named_vault(str(wanted), source)
     found = _vault_above(start)
     if found is not None:
         return found
@@ -144,109 +148,57 @@ def cache_dir() -> Path:
     return (Path(base) if base.startswith("/") else expand("~/.cache")) / "mdmem"
 
 
+def runtime_dir() -> Path:
+    """Return the folder for the sockets of this user's processes: below `XDG_RUNTIME_DIR`, else below /tmp."""
+    user = os.geteuid()
+    named = os.environ.get("XDG_RUNTIME_DIR", "")
+    for base in (named, f"/run/user/{user}"):  # `su` passes on a folder that is another user's
+        if base.startswith("/") and os.path.isdir(base) and os.stat(base).st_uid == user:
+            return Path(base, "mdmem")
+    return Path(f"/tmp/mdmem-{user}")
+
+
+def fingerprint(settings: Settings) -> str:
+    """Name all but the files that an answer depends on, so that two processes can tell whether they would agree."""
+    import hashlib
+
+    values = [f"{setting.name}={settings.value(setting.name)!r}" for setting in TABLE]
+    around = [os.environ.get("TZ"), *time.tzname, state_override(), cache_dir(), settings.findings]
+    return hashlib.sha256("\n".join([*values, *map(repr, around)]).encode()).hexdigest()
+
+
 def debugging() -> bool:
     """Tell whether the user wants to see the inside of an unexpected error (`MDMEM_DEBUG`)."""
     return os.environ.get("MDMEM_DEBUG", "") not in ("", "0")
 
 
+def trust_file() -> Path:
+    """Return the file that says which vaults are trusted, be it there or not."""
+    return settings_file(None, "user").with_name(trust.NAME)
+
+
+def trusted_vaults() -> dict[str, str]:
+    """Return the vaults the user has trusted: path without links → digest of what they saw."""
+    try:
+        return trust.read(trust_file().read_bytes().decode())
+    except (OSError, ValueError):
+        return {}
+
+
 def load(root: Path | None) -> Settings:
     """Return the settings in force in the vault at `root`, or outside of any. Never fails."""
+    layers = {"user": sources.from_users_file(settings_file(None, "user"))}
+    if root is not None:
+        layers["vault"] = sources.from_vaults_file(root, trusted_vaults())
+    layers["environment"] = sources.from_environment(os.environ)
     values: dict[str, Value] = {}
     origins: dict[str, str] = {}
-    findings: list[Finding] = []
-    layers = {"user": _from_file(settings_file(None, "user"), "user", findings)}
-    if root is not None:
-        layers["vault"] = _from_file(root / MARKER, "vault", findings)
-    layers["environment"] = _from_environment(findings)
     for origin, found in layers.items():
-        values |= found
-        origins |= dict.fromkeys(found, origin)
-    return Settings(values, origins, tuple(findings))
-
-
-def _from_file(path: Path, scope: Scope, findings: list[Finding]) -> dict[str, Value]:
-    where = MARKER if scope == "vault" else str(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        findings.append(_unreadable(where, str(error.strerror) if isinstance(error, OSError) else "not UTF-8"))
-        return {}
-    if all(line.lstrip()[:1] in ("", "#") for line in text.split("\n")):
-        return {}  # nothing is set, as in a new vault: no need to load a parser
-    import tomllib
-
-    try:
-        table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        findings.append(_unreadable(where, str(error)))
-        return {}
-    found: dict[str, Value] = {}
-    for name, raw in _flat(table):
-        try:
-            found[name] = valid(_allowed(name, scope), raw, scope=scope)
-        except BadInput as error:
-            findings.append(Finding(where, _line_of(name, text), f"{error.message}; it is ignored", error.hint))
-    return found
-
-
-def _unreadable(where: str, reason: str) -> Finding:
-    found = re.search(r" \(at line (\d+), column \d+\)$", reason)
-    line = int(found[1]) if found else None
-    message = f"the settings cannot be read: {reason[: found.start()] if found else reason}"
-    return Finding(where, line, message, "correct it; until then none of them counts")
-
-
-def _flat(table: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return `section.key` and value of all that is set."""
-    tables = {name: raw for name, raw in table.items() if isinstance(raw, dict)}
-    below = [(f"{name}.{key}", raw) for name, keys in tables.items() for key, raw in keys.items()]
-    return [(name, raw) for name, raw in table.items() if name not in tables] + below
-
-
-def _line_of(name: str, text: str) -> int | None:
-    """Return the line that sets `name`, which tomllib does not tell; None for an unusual spelling."""
-    section = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        if header := re.match(r"\s*\[+\s*([^\]]+?)\s*\]", line):
-            section = header[1] + "."
-        elif (key := re.match(r"\s*([^=#]+?)\s*=", line)) and name in (section + key[1], section[:-1]):
-            return number
-    return None
-
-
-def _from_environment(findings: list[Finding]) -> dict[str, Value]:
-    found: dict[str, Value] = {}
-    for setting in TABLE:
-        text = os.environ.get(setting.env)
-        if text is None:
-            continue
-        try:
-            found[setting.name] = parse(setting, text)
-        except BadInput as error:
-            findings.append(Finding(setting.env, None, f"{error.message}; it is ignored", error.hint))
-    return found
-
-
-def named(name: str) -> Setting:
-    """Return the setting of this name. Raises BadInput with near names."""
-    if name in BY_NAME:
-        return BY_NAME[name]
-    import difflib
-
-    near = difflib.get_close_matches(name, BY_NAME, 3, 0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else "`mdmem config list` shows all settings"
-    raise BadInput(f"there is no setting {name}", hint)
-
-
-def _allowed(name: str, scope: Scope) -> Setting:
-    """Return the setting if a file of this scope may set it. Raises BadInput."""
-    setting = named(name)
-    if setting.scope == "user" and scope == "vault":
-        hint = f"set it with `mdmem config set --user {name} …`"
-        raise BadInput(f"{name} counts only in your own settings, not in a vault's", hint)
-    return setting
+        values |= found.values
+        origins |= dict.fromkeys(found.values, origin)
+    findings = tuple(finding for found in layers.values() for finding in found.findings)
+    vaults = layers.get("vault", sources.Found())
+    return Settings(values, origins, findings, vaults.guarded, vaults.trusted)
 
 
 def set_value(text: str, name: str, typed: str, *, scope: Scope) -> str:
@@ -254,7 +206,7 @@ def set_value(text: str, name: str, typed: str, *, scope: Scope) -> str:
 
     Raises BadInput for a name or value that cannot be, Refused where `text` is not TOML.
     """
-    setting = _allowed(name, scope)
+    setting = allowed(name, scope)
     value = parse(setting, typed)
     valid(setting, list(value) if isinstance(value, tuple) else value, scope=scope)
     import tomlkit

@@ -15,7 +15,8 @@ Kind = Literal["zone", "folder", "folders", "whole", "number", "flag", "word", "
 class Setting:
     """One setting. `scope` is the least trusted file that may set it; `low` and `high` bound a number.
 
-    `choices` are the words that can be chosen from.
+    `choices` are the words that can be chosen from. One that is `guarded` can run or send something: a vault's file
+    sets it only where the user has trusted that vault.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Setting:
     low: float = 0
     high: float = 0
     choices: tuple[str, ...] = ()
+    guarded: bool = False
 
     @property
     def env(self) -> str:
@@ -56,7 +58,14 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting("search.half_life_days", "number", 0, "age at which a dated hit counts half; 0: age is nothing", high=1e5),
     Setting("embedding.model", "model", "all-MiniLM-L6-v2", "the model of semantic search; empty: none"),
-    Setting("embedding.download", "flag", False, "fetch a model that is not at hand from its hub", scope="user"),
+    Setting(
+        "embedding.download",
+        "flag",
+        False,
+        "fetch a model that is not at hand from its hub",
+        scope="user",
+        guarded=True,
+    ),
     Setting("lock.timeout_ms", "whole", 500, "how long a write waits for another process", high=60_000),
     Setting("index.max_file_mb", "whole", 32, "larger files are named, not indexed", low=1, high=1024),
     Setting("vault.default", "folder", "", "the vault used where no other is found", scope="user"),

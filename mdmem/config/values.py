@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
 LISTS = ("folders", "words", "weights")
+MODEL = re.compile(r"([A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
+"""A model's name, perhaps after its organisation's; no blank and no second slash that could hide a path."""
 
 
 def parse(setting: Setting, text: str) -> Value:
@@ -85,6 +87,8 @@ def _typed(raw: Any) -> str:
         text = repr(raw)
     except ValueError:  # Python writes no number of more than 4,300 digits
         return "a huge number"
+    except RecursionError:
+        return "tables within tables"
     return text if len(text) < 60 else text[:60] + "…"
 
 
@@ -108,12 +112,18 @@ def _is_weight(raw: Any, high: float) -> bool:
     return isinstance(raw, int | float) and not isinstance(raw, bool) and 0 <= raw <= high
 
 
+def is_folder(name: str) -> bool:
+    """Tell whether what names a model means a folder."""
+    return name.startswith((".", "/", "~"))
+
+
 def _model(raw: Any, scope: Scope) -> tuple[Value | None, str]:
-    """A name, or a folder, which only the user's own settings may name."""
+    """A name, or a folder, which a vault's settings may name only where that vault is trusted."""
     if not isinstance(raw, str) or not raw.isprintable():
         return None, "the name of a model"
-    if not raw.startswith((".", "/", "~")):
-        return (None if ".." in raw else raw), "the name of a model, or an absolute path"
+    if not is_folder(raw):
+        fits = raw == "" or (MODEL.fullmatch(raw) and ".." not in raw)
+        return (raw if fits else None), "the name of a model, or an absolute path"
     if scope == "vault":
         return None, "the name of a model (a folder counts only in your own settings)"
     return (raw if os.path.expanduser(raw).startswith("/") else None), "the name of a model, or an absolute path"

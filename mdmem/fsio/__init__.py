@@ -6,16 +6,17 @@ repeat a sync that failed, or know what the bytes mean. Who changes a file that 
 
 Beneath this: `calls` names each call that may change the disk, `trouble` tells why one failed, `paths` reaches a
 file, `snapshot` looks at it, `tail` appends to it, `replacement` puts another in its place, `leftovers` clears what
-that left behind, `state` writes what nobody else saves.
+that left behind, `state` writes what nobody else saves, `uptime` tells one run of the machine from the next.
 """
 
 from mdmem.fsio.leftovers import Stray, sweep
 from mdmem.fsio.paths import check_relative, opened, reach, sync_folders
 from mdmem.fsio.replacement import Replaced, remove, replace
 from mdmem.fsio.snapshot import Displaced, Snapshot, Stamp, leads_to, look, read, stamp
-from mdmem.fsio.state import datasync, make_executable, mkdir, move, overwrite, put, unlink, write
+from mdmem.fsio.state import datasync, make_executable, make_private, mkdir, move, overwrite, put, unlink, write
 from mdmem.fsio.tail import Appended, append, sync, truncate
 from mdmem.fsio.trouble import telling
+from mdmem.fsio.uptime import boot
 
 __all__ = [
     "Appended",
@@ -25,11 +26,13 @@ __all__ = [
     "Stamp",
     "Stray",
     "append",
+    "boot",
     "check_relative",
     "datasync",
     "leads_to",
     "look",
     "make_executable",
+    "make_private",
     "mkdir",
     "move",
     "opened",

@@ -85,6 +85,13 @@ def make_executable(path: str, *, root: Path) -> None:
         calls.chmod(fd, modes.S_IMODE(os.fstat(fd).st_mode) | 0o700)
 
 
+def make_private(path: str, *, root: Path) -> None:
+    """Keep others from a file of STATE that a library made, whatever the umask was then."""
+    with paths.opened(path, root=root) as fd:
+        if modes.S_IMODE(os.fstat(fd).st_mode) != 0o600:
+            calls.chmod(fd, 0o600)
+
+
 def write(fd: int, data: bytes) -> int:
     """Write once to an open file and return how many bytes went in; for logs with rules of their own."""
     return calls.write(fd, data)

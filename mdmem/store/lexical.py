@@ -6,15 +6,21 @@ Whoosh's own files are pickles in part: the caller checks their sums before an i
 
 from __future__ import annotations
 
+import errno
 import math
+import pickle
+import struct
 import sys
+import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from mdmem.errors import Damaged, StorageFailed
 
 if TYPE_CHECKING:
     from whoosh.index import Index
@@ -27,8 +33,11 @@ SCHEMA = 1
 POOL_MB = 128
 """Postings held in memory while writing, by Whoosh's own reckoning, before they go to a temporary file."""
 
-BROKEN = (OSError, ValueError, KeyError, EOFError, LookupError)
-"""The errors by which Whoosh tells that files are missing or changing under a reader."""
+_REFUSED = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
+    *(errno.EFBIG, errno.ENOMEM),
+}
+"""Errors of the disk and the machine; all others come from what is in the files, or from their absence."""
 
 ENOUGH = 50_000
 """Postings after which the remaining, more common terms only rank what rarer ones have found."""
@@ -68,6 +77,42 @@ def version() -> str:
     return ".".join(map(str, whoosh.__version__))
 
 
+@cache
+def _failures() -> tuple[type[Exception], ...]:
+    """Give what reading damaged files has been seen to raise, and its kin; asked only when something was raised."""
+    from whoosh import fields, index, matching, reading, writing
+    from whoosh.codec import base
+    from whoosh.filedb import filestore, filetables
+
+    modules = (base, fields, filestore, filetables, index, matching, reading, writing)
+    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    return (*(kind for kind in kinds if issubclass(kind, Exception)), *_GENERAL, *_CODECS)
+
+
+_GENERAL = (ArithmeticError, AssertionError, AttributeError, EOFError, ImportError, LookupError, MemoryError)
+_CODECS = (NameError, RuntimeError, TypeError, ValueError, struct.error, zlib.error, pickle.PickleError)
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Turn whatever Whoosh raises over its files into the errors that a caller may meet."""
+    try:
+        yield
+    except (Damaged, StorageFailed):
+        raise
+    except OSError as error:
+        if error.errno in _REFUSED:
+            raise StorageFailed(f"the index cannot be read or written: {error.strerror}", "look at the disk") from error
+        raise _damaged(error) from error
+    except _failures() as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> Damaged:
+    said = f"{type(error).__name__}: {error}"[:200]
+    return Damaged(f"the keyword index is damaged: {said}", "`mdmem reindex --full` builds it anew")
+
+
 class Writer:
     """A commit in the making; Whoosh's own writer, which costs 20 ms, is opened by the first change."""
 
@@ -81,33 +126,29 @@ class Writer:
             self.opened = self._index.writer(limitmb=POOL_MB)
         return self.opened
 
+    @_telling()
     def remove(self, unit: int) -> None:
         """Take all passages of a unit out."""
         self._whoosh.delete_by_term("owner", str(unit))
 
+    @_telling()
     def add(self, unit: int, terms: list[str], length: int) -> None:
         """Put a passage of a unit in: its terms, each as often as it counts, and its length."""
         self._whoosh.add_document(terms=terms, owner=str(unit), unit=unit, length=length)
 
 
 class Lexical:
-    """An open keyword index. With `path` None it lives in memory."""
+    """An open keyword index. With `path` None it lives in memory. Every call may raise Damaged or StorageFailed."""
 
+    @_telling()
     def __init__(self, path: Path | None) -> None:
         from whoosh.filedb.filestore import FileStorage, RamStorage
 
         self._storage = RamStorage() if path is None else FileStorage(str(path), supports_mmap=False)
-        self._index: Index = self._found() if path and self._storage.index_exists() else self._create()
+        exists = path and self._storage.index_exists()
+        self._index: Index = self._storage.open_index() if exists else self._create()
         self._reader: IndexReader = self._index.reader()
         self._columns: dict[int, tuple[Numbers, Numbers]] = {}
-
-    def _found(self) -> Index:
-        from whoosh.index import IndexError as IndexProblem
-
-        try:
-            return self._storage.open_index()
-        except IndexProblem as error:
-            raise LookupError(str(error)) from error
 
     def _create(self) -> Index:
         from whoosh import columns, fields
@@ -122,6 +163,7 @@ class Lexical:
         return self._storage.create_index(schema)
 
     @property
+    @_telling()
     def version(self) -> int:
         """The number of Whoosh's last commit; readers compare it with what the catalog recorded."""
         return int(self._index.latest_generation())
@@ -134,13 +176,15 @@ class Lexical:
             yield writer
         except BaseException:
             if writer.opened:
-                writer.opened.cancel()
+                with suppress(StorageFailed), _telling():
+                    writer.opened.cancel()
             raise
         if not writer.opened:
             return
-        writer.opened.commit()
-        self._reader.close()
-        self._reader = self._index.reader()
+        with _telling():
+            writer.opened.commit()
+            self._reader.close()
+            self._reader = self._index.reader()
         self._columns.clear()
 
     def close(self) -> None:
@@ -148,6 +192,7 @@ class Lexical:
         self._reader.close()
         self._index.close()
 
+    @_telling()
     def frequency(self, term: str) -> int:
         """Count the live passages that hold a term."""
         count = 0
@@ -158,10 +203,12 @@ class Lexical:
                 count += reader.doc_frequency("terms", term)
         return count
 
+    @_telling()
     def units(self, term: str) -> set[int]:
         """Find the units that hold a term."""
         return {posting[1] for posting in self._postings(term)}
 
+    @_telling()
     def score(self, weights: Mapping[str, float], stats: Stats) -> dict[int, float]:
         """Rank passages for weighted terms by BM25 and give each unit the score of its best passage.
 
@@ -186,6 +233,22 @@ class Lexical:
                     passages[passage] = passages.get(passage, 0.0) + gain
                     owners[passage] = unit
         return _best(passages, owners)
+
+    @_telling()
+    def owners(self) -> dict[int, int]:
+        """Count the live passages of each unit."""
+        found: dict[int, int] = {}
+        for reader, base in self._reader.leaf_readers():
+            units, _ = self._numbers(reader, base)
+            for number in range(reader.doc_count_all()):
+                if not reader.is_deleted(number):
+                    found[units[number]] = found.get(units[number], 0) + 1
+        return found
+
+    @_telling()
+    def postings(self, term: str) -> list[Posting]:
+        """List a term's live postings."""
+        return self._postings(term)
 
     def _postings(self, term: str) -> list[Posting]:
         """List a term's live postings as (passage, unit, weight, length)."""

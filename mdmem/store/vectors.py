@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+import zlib
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,10 +25,12 @@ BROKEN = (sqlite3.Error,)
 NONE = b""
 """What is kept of a text that the model cannot read, so that nobody tries again."""
 
-_FORMAT = 1
+_FORMAT = 2
 _TABLES = """
 CREATE TABLE models (id INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
-CREATE TABLE vectors (model INTEGER NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL, created_at REAL NOT NULL);
+CREATE TABLE vectors (
+    model INTEGER NOT NULL, hash BLOB NOT NULL, vector BLOB NOT NULL, created_at REAL NOT NULL, sum INTEGER NOT NULL
+);
 CREATE UNIQUE INDEX vectors_text ON vectors (model, hash);
 """
 
@@ -78,11 +81,14 @@ def _read(path: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
 class Vectors:
     """The vectors of one model: float32, little-endian, of unit length. With `path` None they live in memory.
 
-    A text has a vector for each window of the model that it fills: most have one.
+    A text has a vector for each window of the model that it fills: most have one. `bad` gathers the texts, by hash,
+    whose vectors turned out not to be what was written, `absent` those that were asked for and have no row.
     """
 
     def __init__(self, path: Path | None, fingerprint: str, dimension: int) -> None:
         self.dimension = dimension
+        self.bad: set[bytes] = set()
+        self.absent: set[bytes] = set()
         self._db = sqlite3.connect(str(path or ":memory:"), isolation_level=None, timeout=5, check_same_thread=False)
         try:
             self._model = self._prepared(fingerprint)
@@ -148,22 +154,25 @@ class Vectors:
 
         now = time.time()
         rows = [
-            (self._model, digest, NONE if vectors is None else numpy.asarray(vectors, "<f4").tobytes(), now)
+            self._row(digest, NONE if vectors is None else numpy.asarray(vectors, "<f4").tobytes(), now)
             for digest, vectors in items
         ]
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
+            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)", rows)
         except BaseException:
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
 
+    def _row(self, digest: bytes, vectors: bytes, now: float) -> tuple[int, bytes, bytes, float, int]:
+        return self._model, digest, vectors, now, _sum(digest, vectors)
+
     def matrix(self, hashes: Sequence[bytes]) -> tuple[list[int], Matrix]:
         """Give the vectors of texts, one a row, and for each row the place of its text in `hashes`.
 
-        Texts without a vector are left out. A vector that is not of unit length was damaged: its text counts as one
-        without. About 6 ms for 1,000 texts.
+        Texts without a vector are left out, as those are whose vector is not what was written: these are in `bad`.
+        About 6 ms for 1,000 texts.
         """
         import numpy
 
@@ -173,44 +182,59 @@ class Vectors:
         places: list[int] = []
         data = bytearray()
         size = 4 * self.dimension
-        for digest, vectors in self._rows(wanted):
-            if len(vectors) % size == 0:
-                for place in wanted[digest]:
-                    places += [place] * (len(vectors) // size)
-                    data += vectors
-        found = numpy.frombuffer(data, "<f4").reshape(-1, self.dimension)
-        whole = _whole(found)
-        if whole.all():
-            return places, found
-        return [place for place, good in zip(places, whole, strict=True) if good], found[whole]
+        seen = set()
+        for digest, vectors, total in self._rows(wanted):
+            seen.add(digest)
+            if len(vectors) % size or _sum(digest, vectors) != total:
+                self.bad.add(digest)
+                continue
+            for place in wanted[digest]:
+                places += [place] * (len(vectors) // size)
+                data += vectors
+        self.absent |= wanted.keys() - seen
+        return places, numpy.frombuffer(data, "<f4").reshape(-1, self.dimension)
 
-    def _rows(self, wanted: Collection[bytes]) -> Iterable[tuple[bytes, bytes]]:
+    def _rows(self, wanted: Collection[bytes]) -> Iterable[tuple[bytes, bytes, int]]:
         if len(wanted) > 1000:  # then one pass over the table is quicker than looking each up
-            rows = self._db.execute("SELECT hash, vector FROM vectors WHERE model = ?", (self._model,))
+            rows = self._db.execute("SELECT hash, vector, sum FROM vectors WHERE model = ?", (self._model,))
             return (row for row in rows if row[0] in wanted)
-        find = "SELECT hash, vector FROM vectors WHERE model = ? AND hash = ?"
+        find = "SELECT hash, vector, sum FROM vectors WHERE model = ? AND hash = ?"
         return (row for digest in wanted for row in self._db.execute(find, (self._model, digest)))
 
-    def forget_damaged(self) -> int:
-        """Remove the vectors that cannot be what was written, and count them: they are embedded again."""
-        rows = self._db.execute("SELECT rowid, vector FROM vectors WHERE model = ?", (self._model,))
-        bad = [(number,) for number, vectors in rows if not self._is_whole(vectors)]
-        if bad:
+    def damaged(self) -> list[bytes]:
+        """List the texts, by hash, whose vectors cannot be what was written."""
+        rows = self._db.execute("SELECT hash, vector, sum FROM vectors WHERE model = ?", (self._model,))
+        return [digest for digest, vectors, total in rows if not self._is_whole(digest, vectors, total)]
+
+    def forget(self, hashes: Iterable[bytes]) -> None:
+        """Remove the vectors of these texts: they are embedded again."""
+        rows = [(self._model, digest) for digest in hashes]
+        if rows:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("DELETE FROM vectors WHERE rowid = ?", bad)
+            self._db.executemany("DELETE FROM vectors WHERE model = ? AND hash = ?", rows)
             self._db.execute("COMMIT")
+
+    def forget_damaged(self) -> int:
+        """Remove the vectors that cannot be what was written, and count them."""
+        bad = self.damaged()
+        self.forget(bad)
         return len(bad)
 
-    def _is_whole(self, data: bytes) -> bool:
+    def _is_whole(self, digest: bytes, data: bytes, total: int) -> bool:
         import numpy
 
-        if len(data) % (4 * self.dimension):
+        if len(data) % (4 * self.dimension) or _sum(digest, data) != total:
             return False
         return bool(_whole(numpy.frombuffer(data, "<f4").reshape(-1, self.dimension)).all())
 
 
+def _sum(digest: bytes, vectors: bytes) -> int:
+    """Give the sum by which a row shows that it is what was written."""
+    return zlib.crc32(vectors, zlib.crc32(digest))
+
+
 def _whole(vectors: Matrix) -> NDArray[numpy.bool_]:
-    """Tell of each row whether it is of unit length; a flipped bit that matters, or NaN, shows here."""
+    """Tell of each row whether it is of unit length, which NaN is not."""
     import numpy
 
     with numpy.errstate(all="ignore"):

@@ -1,22 +1,24 @@
 """What is there already, changed: an entry or document given another text, taken out, or a change taken back.
 
 Owns the order of such a change: what waits is delivered, what is in the file goes into history first, then the file
-is replaced. It must never mix a change with what another wrote in the same file, nor act on a text it has not seen.
+is replaced. A text that was changed meanwhile is merged, and the commit says so; what does not merge is kept as a
+conflict. It must never mix a change silently with what another wrote, nor lose what a person typed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
-from mdmem import fsio
-from mdmem.errors import BadInput, Busy, MdmemError, NotFound, Refused
+from mdmem import fsio, merge
+from mdmem.errors import BadInput, Busy, Conflicted, MdmemError, NotFound, Refused
 from mdmem.model import Change
 from mdmem.store.journal import Record
 from mdmem.text import changes, edits, markdown, units
 from mdmem.text.units import Unit
-from mdmem.vault import history, messages
+from mdmem.vault import conflicts, history, messages
 from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import Delivery
 from mdmem.vault.place import Place, checked, pick, split_guard, whole
@@ -25,22 +27,38 @@ from mdmem.vault.replacement import Replacements, Step
 TRIES = 5
 LATER = "nothing was changed: try again when that is over"
 
+DEEP = 20
+"""How many versions of a file are looked through for an entry that is gone."""
+
+CHANGED = "changed meanwhile, at the same place"
+GONE = "taken out or moved meanwhile"
+Content = bytes | None
+MERGED = "Merged with what another had changed there meanwhile."
+
 Rewrite = Callable[[str, str, Unit], str | None]
 """Gives from path, source and unit the new source, None for no file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a commit says: its operation, its subject with `{}` for the address, and the new text if there is one."""
+    """What a commit says: its operation, its subject with `{}` for the address, and the new text if there is one.
+
+    `was` is the text that the change began with, where that matters.
+    """
 
     op: str
     subject: str
     text: str | None = None
+    was: str | None = None
 
     def of(self, unit: Unit) -> str:
         """Write the message for a change of this unit."""
         shown = unit.text if self.text is None else self.text
-        return messages.of_change(self.op, self.subject.replace("{}", unit.address, 1), unit.address, shown)
+        said = messages.of_change(self.op, self.subject.replace("{}", unit.address, 1), unit.address, shown)
+        if self.was in (None, unit.text):
+            return said
+        subject, _, rest = said.partition("\n\n")
+        return f"{subject}\n\n{MERGED}\n\n{rest}"
 
 
 @dataclass(slots=True)
@@ -55,14 +73,59 @@ class Amendments:
     find: Callable[[str], tuple[str, Unit]]
 
     def edit(self, address: str, text: str, *, was: str | None) -> Change:
-        """Give a unit another text; Refused when it is not `was` any more."""
+        """Give a unit another text. Where it is not `was` any more, both changes are merged.
+
+        Raises Conflicted when they do not merge, or the file never comes to rest: then both versions are kept.
+        """
 
         def rewrite(path: str, source: str, unit: Unit) -> str:
-            if was is not None and unit.text != was:
-                raise Refused(f"{unit.address} was changed meanwhile", "nothing was changed: edit it again")
-            return edits.with_text(source, unit, text)
+            meant = unit if was is None or unit.text == was else _moved(path, source, unit, was)
+            if meant is not None:
+                return edits.with_text(source, meant, text)
+            return self._merged(path, source, unit, (was or "", text))
 
-        return self._amend(address, rewrite, Said("edit", f"Edit {{}}: {changes.headline(text)}", text))
+        said = Said("edit", f"Edit {{}}: {changes.headline(text)}", text, was)
+        try:
+            return self._amend(address, rewrite, said)
+        except NotFound:
+            if was is not None:
+                self._keep_of_gone(address, was, text)
+            raise
+
+    def _merged(self, path: str, source: str, unit: Unit, typed: tuple[str, str]) -> str:
+        """Merge a change from one text to another into a unit that has become a third."""
+        was, text = typed
+        base, theirs = (_encoded(edits.with_text(source, unit, one)) for one in (was, text))
+        merged = merge.three_way(path, base, _encoded(source), theirs)
+        if merged.clashes or merged.data is None:
+            self._keep(path, unit.address, (base, _encoded(source), theirs), CHANGED)
+        fresh = (merged.data or b"").decode("utf-8", "surrogateescape")
+        if fresh == source:
+            raise BadInput(f"{unit.address} is like that already", "another made the same change meanwhile")
+        self.notices.append(f"{unit.address} was changed meanwhile: both changes are merged")
+        return fresh
+
+    def _keep_of_gone(self, address: str, was: str, text: str) -> None:
+        """Keep what was typed for a unit that is gone, if a committed version of its file still had it so."""
+        stem = checked(split_guard(address)[0])
+        path = units.path_of(stem)
+        for base in self._versions(path):
+            unit = _unit(path, base, stem)
+            if unit is not None and unit.text == was:
+                now = self.place.read(path)
+                theirs = _encoded(edits.with_text(markdown.decode(base).text, unit, text))
+                self._keep(path, unit.address, (base, now.data if now else None, theirs), GONE)
+
+    def _versions(self, path: str) -> Iterator[bytes]:
+        """Yield the last committed versions of a file, newest first."""
+        for info in self.place.repo.history(paths=[path], k=DEEP):
+            blobs = [file.new for file in info.files if file.path == path and file.new]
+            yield from dict(self.place.repo.blobs(blobs)).values()
+
+    def _keep(self, path: str, address: str, versions: tuple[Content, Content, Content], why: str) -> NoReturn:
+        """Keep two versions for a person to choose from, and say so."""
+        conflicts.keep(self.replacements.journal, path, *versions, why=why, address=address, at=self.place.now())
+        raise Conflicted(f"{address} was {why}", "1 conflict kept, the file is as it was: `mdmem conflicts`")
 
     def set_field(self, address: str, key: str, value: str | None) -> Change:
         """Set one key of a unit, or remove it."""
@@ -94,7 +157,18 @@ class Amendments:
                 records = self._try(address, rewrite, said)
                 if records is not None:
                     return self._finish(records)
+            if said.was is not None:
+                self._keep_of_restless(address, said)
         raise Refused(f"{path} is being saved all the time", "nothing was changed: try again")
+
+    def _keep_of_restless(self, address: str, said: Said) -> None:
+        path, found = self._find(address)
+        now = self.place.read(path)
+        unit = _unit(path, now.data, found.address) if now else None
+        if now is not None and unit is not None:
+            source = markdown.decode(now.data).text
+            base, theirs = (_encoded(edits.with_text(source, unit, one or "")) for one in (said.was, said.text))
+            self._keep(path, unit.address, (base, now.data, theirs), "in a file that was being saved all the time")
 
     def _try(self, address: str, rewrite: Rewrite, said: Said) -> list[Record] | None:
         """Change the file as it is now; None when somebody saved it meanwhile."""
@@ -107,7 +181,7 @@ class Amendments:
         if not decoded.editable:
             raise Refused(f"{path}: {decoded.problem}", "save it as UTF-8 first; nothing was changed")
         fresh = rewrite(path, decoded.text, unit)
-        wanted = fresh.encode("utf-8", "surrogateescape") if fresh is not None else None
+        wanted = _encoded(fresh) if fresh is not None else None
         if wanted == base.data:
             raise BadInput(f"{unit.address} is like that already", "nothing was changed")
         return self._carry_out([Step(path, base, wanted)], op=said.op, message=said.of(unit))
@@ -184,6 +258,18 @@ class Amendments:
 
     def _wait(self) -> int:
         return self.place.settings.whole("lock.timeout_ms")
+
+
+def _moved(path: str, source: str, unit: Unit, text: str) -> Unit | None:
+    """Find the entry that had this text where another has its address now: a twin before it came or went."""
+    if unit.kind != "entry":
+        return None
+    found = [one for one in units.read(path, _encoded(source)).units if one.time == unit.time and one.text == text]
+    return found[0] if len(found) == 1 else None
+
+
+def _encoded(source: str) -> bytes:
+    return source.encode("utf-8", "surrogateescape")
 
 
 def _unit(path: str, data: bytes, address: str) -> Unit | None:

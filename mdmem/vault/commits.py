@@ -6,31 +6,32 @@ hand edits met on the way become a commit of their own, first.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 
 from mdmem import fsio, indexer
 from mdmem.errors import MdmemError, Refused, StorageFailed
-from mdmem.store.journal import Journal, Mark, State, Tracked
+from mdmem.store.journal import Journal, Mark, Record, Tracked
 from mdmem.store.lock import Lock
 from mdmem.store.repo import Committed
 from mdmem.text import entries, standing
-from mdmem.vault import daylog, messages, replacement
+from mdmem.vault import daylog, messages, older, recovery, replacement
+from mdmem.vault.observation import Observation, is_of_another_boot
+from mdmem.vault.older import Older
 from mdmem.vault.place import SETTINGS, Place
+from mdmem.vault.reasons import DELETED, POWER, STALE
 
-ROUNDS = 50
+ROUNDS = 5
 """How often whoever commits looks for more that was placed meanwhile."""
 
 STANDING = ("ignored by", "the filter", "in another repository", "behind the link", "git does not take")
 """Reasons that stay until the user changes something: such a path is not tried again by every command."""
 
-CALM = 60.0
-"""Seconds after which an entry that is missing may have been taken out on purpose."""
-
 Content = bytes | None
+Check = Callable[[str, fsio.Snapshot | None], bool]
+"""Tells whether a version of a file is the one that is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class Commits:
     journal: Journal
     notices: list[str]
     lock: Lock
+    observation: Observation
+    mend: Callable[[Older], None]
     _left: dict[str, str] = field(default_factory=dict)
 
     def commit_placed(self, *, wait: bool = True, own: Collection[str] = ()) -> dict[str, str]:
@@ -76,7 +79,7 @@ class Commits:
                 group = self._next_group()
                 if not group:
                     break
-                done |= self._commit_adds(group) if group[0].record.op == "add" else self._commit_change(group)
+                done |= self._commit_entries(group) if group[0].record.is_entry else self._commit_change(group)
         except MdmemError as error:
             self._say(error, own)
         with suppress(StorageFailed):  # as good later
@@ -92,24 +95,49 @@ class Commits:
         found = [one for one in self.journal.scan(settled=False) if one.state == "placed"]
         return sorted(found, key=lambda one: one.order)
 
-    def commit_by_hand(self, paths: Sequence[str] | None = None) -> list[str]:
+    def commit_by_hand(self, paths: Sequence[str] | None = None, *, when: Check | None = None) -> list[str]:
         """Commit what people changed, in one commit; all memory files, or these. Raises Busy when git is.
 
         Called under the write lock. A file that holds entries not yet in history is left: they would be taken for
-        a person's.
+        a person's. With `when` only versions that it accepts are committed.
         """
         with self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
             self._commit_all(())
             ours = {_path(one) for one in self.placed()}
-            wanted = {path: data for path, data in self.changed(paths).items() if path not in ours}
-            if not wanted:
+            found = {path: now for path, now in self.found(paths).items() if path not in ours}
+            found = {path: now for path, now in found.items() if when is None or when(path, now)}
+            if not found:
                 return []
-            if any(path.startswith("memory/") for path in wanted) and not (self.place.root / "memory").is_dir():
+            if any(path.startswith("memory/") for path in found) and not (self.place.root / "memory").is_dir():
                 raise Refused("memory/ is gone", "bring it back, or commit its end with git itself")
-            before = self.place.repo.read_many("HEAD", list(wanted))
-            done = self._commit(wanted, messages.of_save(before, wanted))
-            self._release(wanted.keys() - done.left.keys())
+            return self._commit_found(found)
+
+    def _commit_found(self, found: Mapping[str, fsio.Snapshot | None]) -> list[str]:
+        """Commit these versions, after what they dropped is noted; what mdmem had written there is then put back."""
+        wanted = {path: now.data if now else None for path, now in found.items()}
+        before = self.place.repo.read_many("HEAD", list(wanted))
+        behind: list[Older] = []
+        for path, now in found.items():
+            if now is not None:
+                self.observation.look(path, now)
+                if path in before:  # a new file has no older copy, and there may be thousands
+                    behind += filter(None, [older.find(self.place, path, now)])
+        gone = list(recovery.gone(self.place, before, [path for path, now in found.items() if now is None]))
+        done = self._commit(wanted, messages.of_save(before, wanted))
+        taken = wanted.keys() - done.left.keys()
+        self._release(taken)
+        self._keep([record for record in gone if record.path in taken])
+        for one in behind:
+            if one.path in taken:
+                self.mend(one)
+        if behind:
+            self._commit_all(())
         return [done.commit] if done.commit else []
+
+    def _keep(self, gone: Sequence[Record]) -> None:
+        if gone:
+            self.journal.append(*gone)
+            self.journal.mark("held", [record.id for record in gone], reason=DELETED)
 
     def obstacle(self, path: str) -> str | None:
         """Tell what kept a path out of the last commit and may pass, None for nothing of that kind."""
@@ -121,16 +149,20 @@ class Commits:
 
     def changed(self, paths: Sequence[str] | None = None) -> dict[str, Content]:
         """Give the memory files that differ from HEAD, with their bytes now (None: gone)."""
+        return {path: now.data if now else None for path, now in self.found(paths).items()}
+
+    def found(self, paths: Sequence[str] | None = None) -> dict[str, fsio.Snapshot | None]:
+        """Give the memory files that differ from HEAD, all or of these, as they stand (None: gone)."""
         tree = self._tree(paths)
-        found: dict[str, Content] = {}
+        found: dict[str, fsio.Snapshot | None] = {}
         for path in self._files(tree) if paths is None else paths:
             try:
-                data = self._bytes(path)
+                now = self._read(path)
             except MdmemError as error:
                 self.notices.append(f"not committed: {error.message}")
                 continue
-            if self._blob(tree, path) != (self.place.repo.blob_id(data) if data is not None else None):
-                found[path] = data
+            if self._blob(tree, path) != (self.place.repo.blob_id(now.data) if now else None):
+                found[path] = now
         return found
 
     def _tree(self, paths: Sequence[str] | None) -> dict[str, tuple[str, str]]:
@@ -153,8 +185,11 @@ class Commits:
         present = {path for path in SETTINGS if path in tree or fsio.look(path, root=self.place.root)}
         return sorted(seen | tracked | present)
 
+    def _read(self, path: str) -> fsio.Snapshot | None:
+        return self.place.read(path)
+
     def _bytes(self, path: str) -> Content:
-        snapshot = self.place.read(path)
+        snapshot = self._read(path)
         return snapshot.data if snapshot else None
 
     # What was placed
@@ -162,7 +197,9 @@ class Commits:
     def _next_group(self) -> list[Tracked]:
         """Give the first of what was placed: adds that follow each other together, another change on its own."""
         free = [one for one in self.placed() if _path(one) not in self._left]
-        groups = groupby(free, key=lambda one: one.record.op == "add" or one.record.group or one.record.id)
+        groups = groupby(
+            free, key=lambda one: one.record.op if one.record.is_entry else one.record.group or one.record.id
+        )
         return next((list(group) for _, group in groups), [])
 
     def _commit_change(self, group: Sequence[Tracked]) -> dict[str, str]:
@@ -183,7 +220,7 @@ class Commits:
             self._commit(by_hand, messages.of_save(heads, by_hand))
         return self._settle(group, self._commit(contents, said))
 
-    def _commit_adds(self, group: Sequence[Tracked]) -> dict[str, str]:
+    def _commit_entries(self, group: Sequence[Tracked]) -> dict[str, str]:
         contents: dict[str, Content] = {}
         by_hand: dict[str, Content] = {}
         ours: list[Tracked] = []
@@ -192,7 +229,8 @@ class Commits:
         for path in paths:
             here = [one for one in group if _path(one) == path]
             try:
-                data = self._bytes(path)
+                snapshot = self._read(path)
+                data = snapshot.data if snapshot else None
                 share = self._share(path, data, here, self._blob(tree, path))
             except MdmemError as error:
                 self._leave({path: error.message})
@@ -201,12 +239,13 @@ class Commits:
             if share.there:
                 contents[path] = share.content
                 by_hand |= {path: share.by_hand} if share.by_hand is not None else {}
-            self._give_up(path, data, self._blob(tree, path), share)
+            if share.lost or share.by_hand is not None:
+                self._look(path, snapshot, share)
         if by_hand:
             self._commit(by_hand, messages.of_save(self.place.repo.read_many("HEAD", list(by_hand)), by_hand))
         if not contents:
             return {}
-        return self._settle(ours, self._commit(contents, messages.of_adds([one.record for one in ours])))
+        return self._settle(ours, self._commit(contents, messages.of_entries([one.record for one in ours])))
 
     def _share(self, path: str, data: Content, group: list[Tracked], blob: str | None) -> Share:
         """Part a version of a log into the entries of a group, those of later groups, and what a person wrote."""
@@ -233,7 +272,7 @@ class Commits:
         Asked after reading the log: whatever stands in it was in the journal before, if only as waiting.
         """
         ids = {one.record.id for one in group}
-        open_adds = [one for one in self.journal.scan(settled=False) if one.record.op == "add" and _path(one) == path]
+        open_adds = [one for one in self.journal.scan(settled=False) if one.record.is_entry and _path(one) == path]
         strange = [one for one in open_adds if one.record.id not in ids]
         blocks = [one.block for one in strange if one.state == "placed" and one.block]
         return blocks + [form for one in strange if one.state == "waiting" for form in daylog.forms(one.record)]
@@ -245,31 +284,16 @@ class Commits:
         versions = (rest, rest.removesuffix(b"\n"), rest.removesuffix(b"\r\n"))
         return blob in map(self.place.repo.blob_id, versions)
 
-    def _give_up(self, path: str, data: Content, blob: str | None, share: Share) -> None:
-        """Decide about entries that left their log before they were committed: somebody saved over them."""
-        if not share.lost:
-            return
-        head = _text(self.place.repo.read("HEAD", path) or b"")
-        same = standing.corrected(_text(share.by_hand or b""), head, [one.block or "" for one in share.lost])
-        corrected = [one for one, is_same in zip(share.lost, same, strict=True) if is_same]
-        missing = [one for one in share.lost if one not in corrected]
-        # git put its own version there, or the whole file was removed: nobody's editor had an older copy.
-        replaced = data is None or self.place.repo.blob_id(data) == blob
-        last = max((one.order for one in share.there), default=0)
-        stale = [one for one in missing if not replaced and one.order > last and _is_stale(one, share)]
-        held = [one for one in missing if one not in stale]
-        self._mark("committed", corrected, "corrected by hand")
-        self._mark("waiting", stale, "a stale copy was saved")
-        self._mark("held", held, "it is no longer in its log")
-        if stale:
-            self.notices.append(f"{len(stale)} entries are put back in {path}: an editor had saved an older copy")
-        if held:
-            self.notices.append(f"{len(held)} uncommitted entries are held, no longer in {path}")
-
-    def _mark(self, state: State, group: Sequence[Tracked], reason: str) -> None:
-        marks = [Mark(state=state, ids=(one.record.id,), reason=reason) for one in group]
-        if marks:
-            self.journal.mark_all(marks)
+    def _look(self, path: str, snapshot: fsio.Snapshot | None, share: Share) -> None:
+        """Decide about entries that left their log: somebody saved over them, or took the whole file away."""
+        if snapshot:
+            self.observation.look(path, snapshot)
+        decided = {one.record.id for one in self.journal.scan() if one.state != "placed"}
+        left = [one for one in share.lost if one.record.id not in decided]
+        for one in left:
+            # What nobody can tell more about is looked for once more before it is written again.
+            reason = POWER if is_of_another_boot(one) else STALE if snapshot else DELETED
+            self.journal.mark("held" if reason == DELETED else "waiting", [one.record.id], reason=reason)
 
     def _settle(self, group: Sequence[Tracked], done: Committed) -> dict[str, str]:
         """Tell the journal which records are in history, and which never will be unless the user changes something."""
@@ -305,11 +329,6 @@ class Commits:
 
 def _path(one: Tracked) -> str:
     return one.path or one.record.path or ""
-
-
-def _is_stale(one: Tracked, share: Share) -> bool:
-    """Tell an older copy that was saved from an entry that was taken out on purpose."""
-    return share.by_hand is not None or time.time() - one.order / 1e9 < CALM
 
 
 def _without_tail(data: bytes, group: Sequence[Tracked]) -> bytes | None:

@@ -1,6 +1,7 @@
 """`Vault`: the one object through which everything goes.
 
-Owns the wiring and the order of things: a write is journal, file, commit; a read brings the index up to date first.
+Owns the order of things: a write is journal, file, commit; a read brings the index up to date first. Its parts hang
+together in `parts`.
 It must never lose what it acknowledged: whatever fails after the journal is a notice, and the next command goes on.
 """
 
@@ -8,43 +9,46 @@ from __future__ import annotations
 
 import builtins
 import os
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mdmem import config, fsio
+from mdmem import config
 from mdmem.errors import MdmemError, NotFound, StorageFailed
-from mdmem.model import Added, Answer, Change, Edit, Entry, NewEntry, Progress, Query, Reindexed, Status
-from mdmem.store.journal import Journal
-from mdmem.store.lock import Lock
+from mdmem.model import (
+    Added,
+    Answer,
+    Change,
+    Conflict,
+    Edit,
+    Entry,
+    Held,
+    NewEntry,
+    Progress,
+    Query,
+    Reindexed,
+    Status,
+    Verification,
+)
 from mdmem.text import units
-from mdmem.text.units import Unit
-from mdmem.vault import birth, history, intake, numbers, reading
-from mdmem.vault.amendment import Amendments
-from mdmem.vault.commits import Commits
-from mdmem.vault.delivery import Delivery
-from mdmem.vault.index import Index
+from mdmem.vault import birth, history, indexing, intake, numbers, reading
+from mdmem.vault.conflicts import draft, meant
 from mdmem.vault.index import within as vault_path
-from mdmem.vault.place import Place, check_guard, checked
-from mdmem.vault.replacement import Replacements
-
-if TYPE_CHECKING:  # what only some commands need is imported where they need it: the rest would wait 30 ms for it
-    from mdmem.store.encoder import Card
-    from mdmem.vault.meaning import Meaning
-    from mdmem.vault.searching import Recent
+from mdmem.vault.parts import Parts
+from mdmem.vault.place import Place, checked
+from mdmem.vault.reasons import FOUND, TORN, UNCLEAR
+from mdmem.vault.upkeep import Upkeep
 
 
 class Vault:
     """A vault, open. `notices` gathers what the user should know about the last calls."""
 
     def __init__(self, place: Place) -> None:
-        self.place = place
         self.notices: list[str] = []
+        self.parts = Parts(place, self.notices)
         self._wait = place.settings.whole("lock.timeout_ms")
 
     @classmethod
@@ -57,12 +61,17 @@ class Vault:
         """Make a vault, or complete one that is there; give it and what to know about it."""
         root = birth.prepare(config.expand(path))
         vault = cls(Place.find(root, command="init"))
-        vault._prepare_state()
-        with vault._delivery.writing(vault._wait):
-            notices = birth.complete(vault.place, vault._commits)
+        vault.place.prepare()
+        with vault.parts.delivery.writing(vault._wait):
+            notices = birth.complete(vault.place, vault.parts.commits)
             if hooks:
                 notices += birth.install_hooks(vault.place)
         return vault, tuple(notices)
+
+    @property
+    def place(self) -> Place:
+        """Where the vault stands."""
+        return self.parts.place
 
     @property
     def root(self) -> Path:
@@ -74,70 +83,9 @@ class Vault:
         """The settings in force."""
         return self.place.settings
 
-    # The parts, made when first needed.
-
-    @cached_property
-    def _journal(self) -> Journal:
-        return Journal(self.place.state / "journal")
-
-    @cached_property
-    def _replacements(self) -> Replacements:
-        return Replacements(self.place, self._journal, self.notices)
-
-    @cached_property
-    def _delivery(self) -> Delivery:
-        lock = Lock(self.place.state / "locks" / "write.lock", command=self.place.command)
-        return Delivery(self.place, self._journal, self.notices, lock, self._replacements.settle)
-
-    @cached_property
-    def _commits(self) -> Commits:
-        lock = Lock(self.place.state / "locks" / "commit.lock", command=self.place.command)
-        return Commits(self.place, self._journal, self.notices, lock)
-
-    @cached_property
-    def _amendments(self) -> Amendments:
-        self._prepare_state()
-        return Amendments(self.place, self.notices, self._delivery, self._commits, self._replacements, self._find)
-
-    @cached_property
-    def _index(self) -> Index:
-        with suppress(StorageFailed):  # then the index tells that it is made in memory
-            self._prepare_state()
-        return Index(self.place, self.notices)
-
-    @cached_property
-    def _meaning(self) -> Meaning:
-        from mdmem.vault.meaning import Meaning
-
-        return Meaning(self.place, self.notices)
-
-    @cached_property
-    def _recent(self) -> Recent:
-        from mdmem.vault.searching import Recent
-
-        return Recent()
-
     def show_progress(self, progress: Progress | None) -> None:
         """Have `progress` called while the index is brought up to date."""
-        self._index.progress = progress
-
-    def _prepare_state(self) -> None:
-        """Make the state's folder. Raises StorageFailed."""
-        state = self.place.state
-        if not state.is_dir():
-            fsio.mkdir(str(state).lstrip("/"), root=Path("/"))
-
-    def _catch_up(self) -> None:
-        """Finish what earlier commands acknowledged, if nobody else is at it. Reads never wait for it."""
-        try:
-            if not self._delivery.waiting():
-                return
-            with self._delivery.writing_if_free() as held:
-                if held:
-                    self._delivery.deliver()
-            self._commits.commit_placed(wait=False)
-        except MdmemError as error:
-            self.notices.append(error.message)
+        self.parts.index.progress = progress
 
     # Adding
 
@@ -159,26 +107,26 @@ class Vault:
     def add_batch(self, items: Iterable[NewEntry]) -> builtins.list[Added]:
         """Keep many entries with one sync and one commit; all of them, or none when one cannot be kept."""
         group = os.urandom(8).hex()
-        records = [intake.record(self.place, item, group) for item in items]
+        records = intake.whole([intake.record(self.place, item, group) for item in items])
         if not records:
             return []
         for path in {record.path for record in records}:
-            self._delivery.require_regular(path or "")
-        self._prepare_state()
-        self._journal.append(*records)
+            self.parts.delivery.require_regular(path or "")
+        self.place.prepare()
+        self.parts.journal.append(*records)
         own = frozenset(record.id for record in records)
         try:
-            with self._delivery.writing(self._wait):
-                self._delivery.deliver(own)
+            with self.parts.delivery.writing(self._wait):
+                self.parts.delivery.deliver(own)
         except MdmemError as error:
             self.notices.append(f"kept, not yet in the log: {error.message}; nothing to repeat")
         commits: dict[str, str] = {}
         try:
-            commits |= self._commits.commit_placed(own=own)
-            commits |= intake.committed_by_others(self._journal, own - commits.keys())
+            commits |= self.parts.commits.commit_placed(own=own)
+            commits |= intake.committed_by_others(self.parts.journal, own - commits.keys())
         except MdmemError as error:  # the text is safe: whatever fails from here on is for the next command
             self.notices.append(error.message)
-        return intake.added(records, self._delivery.placed, commits, self.notices)
+        return intake.added(records, self.parts.delivery.placed, commits, self.notices)
 
     # Reading
 
@@ -187,20 +135,15 @@ class Vault:
         from mdmem.vault import searching
 
         wanted = replace(query, **options) if isinstance(query, Query) else Query(query, **options)
-        self._catch_up()
-        answer = searching.search(self.place, self._index, lambda: self._meaning, self._recent, wanted)
+        self.parts.catch_up()
+        answer = searching.search(self.place, self.parts.index, lambda: self.parts.meaning, self.parts.recent, wanted)
         return replace(answer, notices=(*answer.notices, *self.notices))
 
     def get(self, address: str) -> Entry:
         """Give the entry or document with this address or id. Raises NotFound, Refused for another text than `@…`."""
-        self._catch_up()
-        path, unit = self._find(address)
+        self.parts.catch_up()
+        path, unit = self.parts.find(address)
         return self.place.entry(path, unit)
-
-    def _find(self, address: str) -> tuple[str, Unit]:
-        path, unit, guard = reading.find(self.place, self._index, address)
-        check_guard(unit, guard)
-        return path, unit
 
     def last(self) -> Entry:
         """Give the newest entry. Raises NotFound in an empty vault."""
@@ -222,32 +165,34 @@ class Vault:
         within: str | None = None,
     ) -> builtins.list[Entry]:
         """List entries and documents newest first, undated ones last; `k` on a page, all when None."""
-        self._catch_up()
+        self.parts.catch_up()
         wanted = reading.bounds(Query("", since=since, until=until, tags=tuple(tags), within=within))
-        with self._index.open() as stores:
-            return reading.listed(self.place, stores, wanted, limit=k, offset=(page - 1) * (k or 0))
+        return self.parts.index.ask(
+            lambda stores: reading.listed(self.place, stores, wanted, limit=k, offset=(page - 1) * (k or 0))
+        )
 
     def tags(self) -> builtins.list[tuple[str, int]]:
         """Count the entries and documents of each tag: by falling count, then by name."""
-        self._catch_up()
-        with self._index.open() as stores:
-            return stores.catalog.tags()
+        self.parts.catch_up()
+        return self.parts.index.ask(lambda stores: stores.catalog.tags())
 
     def today(self) -> tuple[str, builtins.list[Entry]]:
         """Give the path of today's log and its entries, in the order of the file."""
-        self._catch_up()
+        self.parts.catch_up()
         path = self.place.log_path(self.place.now().date())
         found = reading.Files(self.place).units(path)
         return path, [self.place.entry(path, unit) for unit in found if unit.kind == "entry"]
 
     def attention(self) -> builtins.list[str]:
         """Say what waits for a person: hand edits not committed, entries held, files that do not parse."""
-        waiting = self._delivery.waiting()
-        edited = self._commits.changed().keys() - {one.path for one in waiting}
-        with self._index.open() as stores:
-            broken = [file.path for file in stores.catalog.files() if file.problems]
+        waiting = self.parts.delivery.waiting()
+        edited = self.parts.commits.changed().keys() - {one.path for one in waiting}
+        broken = self.parts.index.ask(lambda stores: [file.path for file in stores.catalog.files() if file.problems])
+        held = [one for one in self.parts.recovery.listed() if one.reason in (UNCLEAR, TORN, FOUND)]
         said = (
             (len(waiting), "change", "waiting to be delivered: the next command tries again"),
+            (len(held), "text", "held, not clear if it was meant to go: `mdmem recover`"),
+            (len(self.parts.conflicts.listed()), "conflict", "to be settled: `mdmem conflicts`"),
             (len(edited), "file", "edited by hand: `mdmem commit` takes it into history"),
             (len(broken), "file", "read as plain text: `mdmem reindex` says why"),
         )
@@ -262,17 +207,17 @@ class Vault:
         `was` is the text that the change began with: Refused when another stands there now.
         """
 
-        return self._amendments.edit(address, text, was=was)
+        return self.parts.amendments.edit(address, text, was=was)
 
     def set_field(self, address: str, key: str, value: str | None) -> Change:
         """Set or remove one key: of a document's front matter, of an entry's comment. All other bytes stay."""
 
-        return self._amendments.set_field(address, key, value)
+        return self.parts.amendments.set_field(address, key, value)
 
     def remove(self, address: str) -> Change:
         """Take an entry out of its log, or a document away. History keeps it."""
 
-        return self._amendments.remove(address)
+        return self.parts.amendments.remove(address)
 
     # History
 
@@ -282,15 +227,15 @@ class Vault:
         What was undone already is skipped. Raises Refused when the same place was changed again since, Busy when the
         last change is not yet in history.
         """
-        return self._amendments.undo(rev)
+        return self.parts.amendments.undo(rev)
 
     def commit(self) -> builtins.list[Change]:
         """Commit what was edited by hand. Raises Busy when git is in the middle of something."""
-        return self._amendments.commit()
+        return self.parts.amendments.commit()
 
     def log(self, *, k: int | None = 20, path: str | None = None) -> builtins.list[Change]:
         """List changes newest first; of one file, or one entry, when `path` names it."""
-        self._catch_up()
+        self.parts.catch_up()
         if path is None:
             return history.log(self.place, k=k)
         stem, sign, _ = path.partition("#")
@@ -303,13 +248,66 @@ class Vault:
 
     def diff(self, old: str | None = None, new: str | None = None) -> builtins.list[Edit]:
         """Compare two revisions by entry; HEAD with the files as they are when none is named."""
-        self._catch_up()
+        self.parts.catch_up()
         if not self.place.repo.head():
             raise NotFound("there is no history yet", "`mdmem commit` begins it")
-        now = {} if new is not None else self._commits.changed()
+        now = {} if new is not None else self.parts.commits.changed()
         return history.diff(
             self.place, self.place.repo.resolve(old or "HEAD"), new and self.place.repo.resolve(new), now
         )
+
+    # What is kept, and what waits
+
+    def held(self) -> builtins.list[Held]:
+        """List texts that are not in their file: dropped, deleted by hand, in conflict, or still on their way."""
+        self.parts.catch_up()
+        self.parts.kept.adopt()
+        self.parts.recovery.expire()
+        return self.parts.recovery.listed()
+
+    def kept_texts(self) -> builtins.list[Held]:
+        """List what `held` does, without finishing, adopting or expiring anything first."""
+        return self.parts.recovery.listed()
+
+    def recover(self, id: str) -> Change | None:
+        """Put back what `held` lists by this id; None when it waits, as notices say. Raises NotFound, Refused."""
+        with self.parts.delivery.writing(self._wait):
+            one = self.parts.recovery.find(id)
+            self.parts.recovery.release(one, self.parts.replacements)
+            self.parts.delivery.deliver()
+            done = self.parts.commits.commit_placed()
+        self.parts.kept.update()
+        commit = done.get(one.record.id) or next(iter(done.values()), None)
+        return history.change(self.place, history.named(self.place, commit)) if commit else None
+
+    def drop(self, id: str) -> None:
+        """Forget what `held` lists by this id. Raises NotFound."""
+        with self.parts.delivery.writing(self._wait):
+            one = self.parts.recovery.find(id)
+            self.parts.journal.mark("void", [one.record.id], reason="dropped by hand", durable=True)
+        self.parts.kept.update()
+
+    def conflicts(self) -> builtins.list[Conflict]:
+        """List versions that did not merge: those that are kept, and markers that git left in files."""
+        self.parts.catch_up()
+        return self.parts.conflicts.listed()
+
+    def draft(self, conflict: Conflict) -> str:
+        """Give a text with both versions of a conflict, parted by markers, for a person to edit. Raises Refused."""
+        return draft(conflict)
+
+    def resolve(self, id: str, choice: str) -> Change | None:
+        """Settle the conflict with this id by `ours`, `theirs`, `both`, or the text of the file as it shall be.
+
+        None when nothing was left to write, or git's own merge is to be finished. Raises NotFound, Refused, Busy, and
+        BadInput for a text that still holds markers.
+        """
+        return self.parts.conflicts.resolve(id, meant(choice), wait_ms=self._wait)
+
+    @property
+    def upkeep(self) -> Upkeep:
+        """What a process may do that watches over the vault."""
+        return self.parts.upkeep
 
     # The index
 
@@ -327,52 +325,34 @@ class Vault:
         everything is embedded by that one, and from then on it is the vault's; until then the old one serves. Raises
         Missing or Refused for a model that cannot serve.
         """
-        for path in map(vault_path, paths):
-            if not any(fsio.look(name, root=self.root) for name in (path, path + ".md")):
-                raise NotFound(f"there is no {path} in the vault", "paths are those that `mdmem list` prints")
-        self._catch_up()
-        self._index.progress = progress or self._index.progress
-        if model is None:
-            card = self._meaning.prepare_if_there(self._index.progress)
-            return self._embedded(self._meaning, card, self._index.refresh(full=full), anew=full)
-        from mdmem.vault import models, preferences
-        from mdmem.vault.meaning import Meaning
+        return indexing.reindex(self.parts, paths, full=full, model=model, progress=progress)
 
-        models.check_choice(self.root, model)
-        chosen = Meaning(self.place, self.notices, model=model)
-        card = chosen.prepare(self._index.progress)
-        done = self._embedded(chosen, card, self._index.refresh(full=full), anew=full)
-        scope: config.Scope = "user" if card.kind == "folder" else "vault"
-        preferences.keep(config.settings_file(self.root, scope), "embedding.model", card.name, scope)
-        self.place = replace(self.place, settings=config.load(self.root))
-        self._meaning = chosen
-        with self._index.open() as stores:
-            chosen.forget_others(stores, card)
-        return done
+    def verify(
+        self, *, sample: float | None = None, fix: bool = False, progress: Progress | None = None
+    ) -> Verification:
+        """Compare the indexes with the files; `sample` is a share from 0 to 1 of what it takes longer to compare.
 
-    def _embedded(self, meaning: Meaning, card: Card | None, done: Reindexed, *, anew: bool) -> Reindexed:
-        if card is None:
-            return done
-        started = time.monotonic()
-        with self._index.open() as stores:
-            embedded = meaning.complete(stores, card, self._index.progress, anew=anew)
-        return replace(
-            done,
-            embedded=embedded.done,
-            failures=(*done.failures, *embedded.findings),
-            took_ms=done.took_ms + (time.monotonic() - started) * 1000,
+        With `fix` what differs is healed, and nothing else. Raises Busy, StorageFailed.
+        """
+        from mdmem.vault import verification
+
+        self.parts.catch_up()
+        shown = progress or self.parts.index.progress
+        return verification.verify(
+            self.place, self.parts.index, self.parts.meaning, sample=sample, fix=fix, progress=shown
         )
 
     def status(self) -> Status:
         """Count what there is, and say where it is and how fresh the index is."""
         from mdmem.vault import inventory
 
-        self._catch_up()
-        waiting, uncommitted = len(self._delivery.waiting()), len(self._commits.changed())
-        with self._index.open() as stores:
-            now = inventory.status(
-                self.place, self._index, self._meaning, stores, pending=waiting, uncommitted=uncommitted
+        self.parts.catch_up()
+        waiting, uncommitted = len(self.parts.delivery.waiting()), len(self.parts.commits.changed())
+        now = self.parts.index.ask(
+            lambda stores: inventory.status(
+                self.place, self.parts.index, self.parts.meaning, stores, pending=waiting, uncommitted=uncommitted
             )
+        )
         self.notices += inventory.complaints(now)
         return now
 
@@ -381,7 +361,7 @@ class Vault:
     def remember(self, terminal: str, addresses: Sequence[str]) -> None:
         """Keep the addresses that a terminal has just shown with numbers."""
         with suppress(StorageFailed):  # a convenience: its loss shows when a number is asked for
-            self._prepare_state()
+            self.place.prepare()
             numbers.put(self.place.state, terminal, addresses)
 
     def recall(self, terminal: str, number: int) -> str:

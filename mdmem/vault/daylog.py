@@ -13,8 +13,8 @@ from datetime import datetime
 
 from mdmem import fsio
 from mdmem.errors import Refused
-from mdmem.store.journal import Record
-from mdmem.text import entries, markdown, standing, units
+from mdmem.store.journal import Record, Tracked
+from mdmem.text import absence, entries, markdown, standing, units
 from mdmem.text.entries import LogEntry
 
 HEAD = len("- 1")
@@ -76,6 +76,10 @@ class DayLog:
         """Find records whose text stands there unexplained, whole or as the log's torn end: id → text."""
         there, in_head = standing.count(self.source), standing.count(known.committed)
         for record in records:
+            if record.op == "restore":
+                if self.holds(record):
+                    self.found[record.id] = self._forms(record)[0]
+                continue
             for block in self._forms(record):
                 key = standing.key_of(block)
                 if key and there[key] and not known.explains(block, there[key], in_head[key]):
@@ -85,9 +89,33 @@ class DayLog:
         self._find_torn(records, known)
         return self.found
 
+    def missing(self, placed: Sequence[Tracked]) -> list[Tracked]:
+        """List those of the entries, as they were placed, that do not stand there."""
+        stood = standing.without(self.source, [one.block or "" for one in placed]).stood
+        return [one for one, stands in zip(placed, stood, strict=True) if not stands]
+
+    def doubled(self, coming: Sequence[Record]) -> list[str]:
+        """List the ids of entries that are to be put back and would stand there more often than they did."""
+        there = absence.held(self.source)
+        found = []
+        for record in sorted(coming, key=lambda record: record.op == "restore"):
+            for entry in entries.parse(forms(record)[0]).entries[:1]:
+                there[absence.folded(entry)] += 1
+                if record.op == "restore" and there[absence.folded(entry)] > int(record.extra["count"]):
+                    found.append(record.id)
+        return found
+
+    def holds(self, record: Record) -> bool:
+        """Tell whether an entry that is to be put back stands there, as often as it should."""
+        there = absence.held(self.source)
+        found = entries.parse(forms(record)[0]).entries
+        return bool(found) and there[absence.folded(found[0])] >= int(record.extra["count"])
+
     def _find_torn(self, records: Sequence[Record], known: Known) -> None:
         """Find the record that the log ends in the middle of, be it only without its last line's ending."""
         for record in records:
+            if record.op == "restore":
+                continue
             if record.id in self.found:
                 block = self.found[record.id]
                 tail = self._tail(block)
@@ -170,7 +198,9 @@ class DayLog:
 
 
 def forms(record: Record) -> tuple[str, str]:
-    """Render a record as it may stand in a log with LF: with minutes, and with seconds."""
+    """Render a record as it may stand in a log with LF: with minutes, and with seconds; as it stood, if it did."""
+    if record.op == "restore":
+        return record.extra["block"], record.extra["block"]
     at = datetime.fromisoformat(record.at or "")
     short, long = (entries.render(at.strftime(form), record.text or "", record.meta) for form in ("%H:%M", "%H:%M:%S"))
     return short, long

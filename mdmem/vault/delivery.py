@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import groupby
 from stat import S_ISREG
 
@@ -19,15 +20,20 @@ from mdmem import fsio
 from mdmem.errors import MdmemError, Refused, StorageFailed
 from mdmem.store.journal import Journal, Mark, Record, Tracked
 from mdmem.store.lock import Lock
-from mdmem.text import markdown
+from mdmem.text import markdown, units
 from mdmem.vault.daylog import DayLog, Known, Placed, encoded
+from mdmem.vault.observation import Observation, is_of_another_boot, text_of
 from mdmem.vault.place import Place
+from mdmem.vault.reasons import POWER, RECOVERED, STALE, TORN
 
 SMALL = 1024
 """Bytes up to which entries are appended; what is larger replaces the file, so that no reader sees half of it."""
 
 RENAME_GAP = 0.1
 """Seconds for which a log that history knows may be missing while an editor renames its new version into place."""
+
+CALM, SHORT_CALM, LONG = 0.3, 0.05, 2.0
+"""Seconds without a change after which entries are put back, and how short a rest will do after so long a wait."""
 
 TRIES = 5
 
@@ -41,7 +47,11 @@ class Delivery:
     notices: list[str]
     lock: Lock
     settle: Callable[[Sequence[Tracked]], None]
+    observation: Observation
     placed: dict[str, Placed] = field(default_factory=dict)
+    put_back: int = 0
+    _missed: dict[str, float] = field(default_factory=dict)
+    _back: dict[str, bool] = field(default_factory=dict)
     _unsynced: list[fsio.Appended] = field(default_factory=list)
 
     @contextmanager
@@ -93,33 +103,118 @@ class Delivery:
 
     def deliver(self, own: frozenset[str] = frozenset()) -> None:
         """Place what waits, in the order of the journal; called under the lock. `own` was journalled just now."""
-        waiting = [one for one in self.waiting() if one.state == "waiting"]
+        open_ = self._after_power_loss(self.waiting())
+        torn = self._torn(open_)
+        waiting = [one for one in open_ if one.state == "waiting" and one.record.id not in torn]
         if waiting and (reason := self.place.repo.unfinished()):
             # A log that changes now would keep git from going on, or back.
             self.notices.append(f"kept, not yet in the log: {reason}; nothing to repeat")
             return
-        self.settle([one for one in waiting if one.record.op != "add"])
-        adds = sorted((one.record for one in waiting if one.record.op == "add"), key=lambda record: record.path or "")
+        self.settle([one for one in waiting if not one.record.is_entry])
+        self.observe([self.journal.last[0]] if self.is_foreign() else ())
+        self._back = {one.record.id: one.reason != RECOVERED for one in waiting if _is_back(one)}
+        adds = sorted((one.record for one in waiting if self._is_due(one)), key=lambda record: record.path or "")
         for path, records in groupby(adds, key=lambda record: record.path or ""):
             try:
                 self._place(path, list(records), own)
             except (StorageFailed, Refused) as error:
                 self.notices.append(f"kept, not yet in the log: {error.message}; nothing to repeat")
 
+    def _is_due(self, one: Tracked) -> bool:
+        """Tell whether an entry may be placed: one that an editor dropped, only when that file has come to rest."""
+        if not one.record.is_entry:
+            return False
+        if one.reason != STALE and (one.record.op == "add" or one.reason):
+            return True
+        stat = fsio.look(one.record.path or "", root=self.place.root)
+        if stat is None or not stat.st_size or self.place.repo.is_at_work():
+            return False
+        quiet = abs(time.time() - max(stat.st_mtime, stat.st_ctime))
+        first = self._missed.setdefault(one.record.id, time.monotonic())
+        noted = one.record.extra.get("noted")
+        waited = (self.place.now() - datetime.fromisoformat(noted)).total_seconds() if noted else 0.0
+        long = max(waited, time.monotonic() - first) >= LONG
+        if quiet < (SHORT_CALM if long else CALM):
+            return False
+        seen = one.record.extra.get("head")
+        if seen and not self.place.repo.grew_from(seen):  # git had put another version there, and nobody's editor
+            self.journal.mark("void", [one.record.id], reason="the branch is another one now")
+            return False
+        return True
+
+    def is_foreign(self) -> bool:
+        """Tell whether somebody else wrote to the log that mdmem wrote to last. Asked after `waiting`."""
+        path = self.journal.last[0]
+        stat = fsio.look(path, root=self.place.root) if path else None
+        return stat is not None and self.observation.is_foreign(path, fsio.stamp(stat))
+
+    def _after_power_loss(self, open_: list[Tracked]) -> list[Tracked]:
+        """Have entries placed once more whose log never reached the disk, though the note of it did."""
+        placed = [one for one in open_ if is_of_another_boot(one) and one.record.is_entry]
+        lost = []
+        for path, group in groupby(sorted(placed, key=lambda one: one.path or ""), key=lambda one: one.path or ""):
+            with suppress(StorageFailed, Refused):
+                snapshot = self._read(path)
+                lost += DayLog(path, snapshot).missing(list(group))
+        if not lost:
+            return open_
+        self.journal.mark("waiting", [one.record.id for one in lost], reason=POWER)
+        return self.waiting()
+
+    def _torn(self, open_: Sequence[Tracked]) -> set[str]:
+        """Hold what is left of a batch of which some never reached the disk: it was not acknowledged."""
+        here = Counter(one.record.group for one in open_)
+        short = {one.record.group for one in open_ if here[one.record.group] < int(one.record.extra.get("of", 1))}
+        if not short:
+            return set()
+        known = Counter(one.record.group for one in self.journal.scan())
+        known.update(one.group for one in self.journal.receipts())
+        torn = [
+            one.record.id
+            for one in open_
+            if one.record.group in short and known[one.record.group] < int(one.record.extra["of"])
+        ]
+        self.journal.mark_all([Mark(state="held", ids=(id,), reason=TORN) for id in torn])
+        return set(torn)
+
+    def observe(self, paths: Iterable[str]) -> None:
+        """Look whether somebody else wrote to these logs, and what they dropped; called under the lock."""
+        for path in paths:
+            try:
+                snapshot = self._read(path)
+            except (StorageFailed, Refused):  # whoever needs the file says what is wrong with it
+                continue
+            if snapshot and self.observation.is_foreign(path, snapshot.stamp):
+                self.observation.look(path, snapshot)
+
     def _place(self, path: str, records: list[Record], own: frozenset[str]) -> None:
         for _ in range(TRIES):
             log = DayLog(path, self._read(path))
+            if log.snapshot and self.observation.is_foreign(path, log.snapshot.stamp):
+                self.observation.look(path, log.snapshot)
             there = self._standing(log, [record for record in records if record.id not in own])
+            doubled = log.doubled([record for record in records if record.id not in there])
+            if doubled:
+                self.journal.mark("void", doubled, reason="it comes back as what it was")
+                records = [record for record in records if record.id not in doubled]
             fresh = log.render([record for record in records if record.id not in there])
             try:
-                offset = self._write(log, list(fresh.values()))
+                offset, stamp = self._write(log, list(fresh.values()))
             except fsio.Displaced:
                 own = frozenset()  # nobody knows whether it was written: look for it
                 continue
-            self._note(log, records, {**there, **fresh}, offset)
+            self._note(log, records, {**there, **fresh}, offset, stamp)
             self.placed.update(log.places(there, fresh, offset))
+            self._say([record for record in records if record.id in self._back and record.id in fresh], path)
             return
         raise Refused(f"{path} is being saved all the time", "it is delivered by the next command")
+
+    def _say(self, back: Sequence[Record], path: str) -> None:
+        self.put_back += len(back)
+        if back:
+            what = "entry is" if len(back) == 1 else "entries are"
+            why = ": an editor had saved an older copy" if self._back[back[0].id] else ""
+            self.notices.append(f"{len(back)} {what} put back in {units.stem_of(path)}{why}")
 
     def _read(self, path: str) -> fsio.Snapshot | None:
         snapshot = self.place.read(path)
@@ -170,43 +265,51 @@ class Delivery:
 
     # Writing
 
-    def _write(self, log: DayLog, blocks: list[str]) -> int:
-        """Write blocks behind the log, and the missing end of a torn one; give the first one's offset in bytes."""
+    def _write(self, log: DayLog, blocks: list[str]) -> tuple[int, str | None]:
+        """Write blocks behind the log, and the missing end of a torn one.
+
+        Gives the first one's offset in bytes, and how the file looked right after.
+        """
         data = encoded("".join(blocks))
         if log.rest:
             whole = log.data + encoded(log.rest)
-            self._replace(log, whole + data)
-            return len(whole)
+            return len(whole), self._replace(log, whole + data)
         if not data:
-            return 0
+            return 0, None
         head = b"" if log.data else encoded(log.heading)
         if len(data) < SMALL:
             seen = log.snapshot.stamp if log.snapshot else None
             done = fsio.append(log.path, head + data, root=self.place.root, expect=seen or "missing")
             self._unsynced.append(done)
-            return done.offset + len(head)
+            return done.offset + len(head), text_of(fsio.stamp(done.stat))
         base = log.data or head
         joint = encoded(log.ending) if not base.endswith(b"\n") else b""
-        self._replace(log, base + joint + data)
-        return len(base + joint)
+        return len(base + joint), self._replace(log, base + joint + data)
 
-    def _replace(self, log: DayLog, data: bytes) -> None:
-        fsio.replace(log.path, data, root=self.place.root, base=log.snapshot, tmp=self.place.state / "tmp")
+    def _replace(self, log: DayLog, data: bytes) -> str:
+        done = fsio.replace(log.path, data, root=self.place.root, base=log.snapshot, tmp=self.place.state / "tmp")
+        return text_of(fsio.stamp(done.stat))
 
-    def _note(self, log: DayLog, records: Sequence[Record], blocks: dict[str, str], offset: int) -> None:
+    def _note(
+        self, log: DayLog, records: Sequence[Record], blocks: dict[str, str], offset: int, stamp: str | None
+    ) -> None:
         """Mark records as placed; should that fail, the next command finds them in the log."""
         marks = []
         for record in records:
             block = blocks[record.id]
             fresh = record.id not in log.found
-            marks.append(
-                Mark(state="placed", ids=(record.id,), path=log.path, block=block, offset=offset if fresh else None)
-            )
+            at = offset if fresh else None
+            marks.append(Mark(state="placed", ids=(record.id,), path=log.path, block=block, offset=at, stamp=stamp))
             offset += len(encoded(block)) if fresh else 0
         try:
             self.journal.mark_all(marks)
         except StorageFailed as error:
             self.notices.append(f"in the log, not yet in history: {error.message}; nothing to repeat")
+
+
+def _is_back(one: Tracked) -> bool:
+    """Tell whether an entry stood in its log before."""
+    return one.record.op == "restore" or one.reason in (STALE, RECOVERED)
 
 
 def _digest(block: str) -> str:

@@ -73,7 +73,7 @@ def embed(
     wanted = [passage for passage in listed if passage.saying in missing]
     work = _Work(cache, encoder(), progress, len(missing))
     started = time.monotonic()
-    for saying in _sayings(wanted, place, catalog, missing):
+    for saying in sayings(wanted, place, catalog, missing):
         if limits.passages is not None and work.taken >= limits.passages:
             break
         if limits.seconds is not None and time.monotonic() - started > limits.seconds:
@@ -83,7 +83,7 @@ def embed(
     return Embedded(work.taken, len(missing) - work.taken, tuple(work.findings))
 
 
-def _sayings(wanted: Sequence[Passage], place: Place, catalog: Catalog, missing: set[bytes]) -> Iterator[Saying]:
+def sayings(wanted: Sequence[Passage], place: Place, catalog: Catalog, missing: set[bytes]) -> Iterator[Saying]:
     """Yield what the wanted passages say, each text once."""
     left = set(missing)
     found = catalog.locate(list(dict.fromkeys(passage.unit for passage in wanted)))

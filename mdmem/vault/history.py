@@ -15,7 +15,7 @@ from mdmem.text import changes, entries, markdown
 from mdmem.vault.place import Place
 from mdmem.vault.replacement import Step
 
-BY_PERSON = {"", "add", "edit", "rm", "undo", "save", "init"}
+BY_PERSON = {"", "add", "edit", "rm", "undo", "save", "init", "resolve"}
 """Operations that a person does or asks for; any other name is the program's own doing, such as `nightly`."""
 
 DEEP = 500

@@ -6,6 +6,7 @@ Owns the refusal of what no log can hold, before anything is kept. It must never
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from mdmem import config
 from mdmem.errors import BadInput
@@ -36,13 +37,16 @@ def record(place: Place, item: NewEntry, group: str) -> Record:
     )
 
 
+def whole(records: Sequence[Record]) -> Sequence[Record]:
+    """Have each record of a batch say how many there are: a batch of which some never reached the disk is none."""
+    if len(records) < 2:
+        return records
+    return [replace(record, extra={"of": len(records)}) for record in records]
+
+
 def committed_by_others(journal: Journal, records: Collection[str]) -> dict[str, str]:
     """Look whether another process committed records of ours along with its own: record id → commit."""
-    if not records:
-        return {}
-    settled = {one.id: one.commit for one in journal.receipts() if one.id in records}
-    settled |= {one.record.id: one.commit for one in journal.scan() if one.record.id in records}
-    return {id: commit for id, commit in settled.items() if commit}
+    return journal.commits(records) if records else {}
 
 
 def added(

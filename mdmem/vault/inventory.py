@@ -9,7 +9,7 @@ from mdmem import config
 from mdmem.model import Coverage, Status
 from mdmem.store import vectors as caches
 from mdmem.store.encoder import Card
-from mdmem.vault import models
+from mdmem.vault import models, watching
 from mdmem.vault.index import Index, Stores
 from mdmem.vault.meaning import CACHE, Meaning
 from mdmem.vault.place import Place
@@ -20,6 +20,7 @@ def status(place: Place, index: Index, meaning: Meaning, stores: Stores, *, pend
     totals = stores.catalog.totals()
     directory = index.directory
     card = meaning.card()
+    watcher = watching.watcher(place)
     return Status(
         vault=str(place.root),
         state_dir=str(place.state),
@@ -32,6 +33,7 @@ def status(place: Place, index: Index, meaning: Meaning, stores: Stores, *, pend
         pending=pending,
         uncommitted=uncommitted,
         layers=_layers(index),
+        watch={"running": watcher is not None, "pid": watcher.pid or None if watcher else None},
         model=meaning.model or None,
         model_state=models.state(meaning.model, card, config.cache_dir()) if meaning.model else None,
         vectors=_coverage(place, meaning, stores, card) if card else None,

@@ -160,7 +160,7 @@ class Meaning:
         cache = self.cache(card)
         if not kept:
             cache.leave_file()
-        near = self._neighbours(stores, card)
+        near = self.neighbours(stores, card)
         mark = near.mark() if near else Mark()
         notices: tuple[str, ...] = ()
         if near is None or not _is_complete(mark, stores, cache):
@@ -179,7 +179,22 @@ class Meaning:
                 notices += (f"the vector index cannot be used ({error}); all vectors were compared",)
         if self._space is None:
             self._space = Space(listed, cache)
+            if count := self._doubt(near, mark, cache):
+                cache.close()
+                again = self._answering(text, listed, stores, card, kept=kept)
+                what = f"{count:,} vector{'s were' if count > 1 else ' was'} damaged and embedded anew"
+                return replace(again, notices=(what, *again.notices))
         return Answering(Nearness(self._space, query), cache, notices)
+
+    def _doubt(self, near: Neighbours | None, mark: Mark, cache: Vectors) -> int:
+        """Forget vectors that are not what was written, and count them and those that should be there and are not."""
+        lost = cache.bad | (cache.absent if near and near.mark().vectors == cache.tried() else set())
+        if not lost or near is None:
+            return 0
+        self._space = None
+        cache.forget(lost)
+        near.put_mark(replace(mark, version=-1, vectors=-1))
+        return len(lost)
 
     def _embed_some(self, listed: Sequence[Passage], stores: Stores, cache: Vectors, card: Card) -> Embedded:
         """Embed what a search may, unless another process is at it; where STATE cannot be written, in memory."""
@@ -193,12 +208,13 @@ class Meaning:
                 return Embedded(left=len(cache.missing({passage.saying for passage in listed})))
             return embed(listed, self.place, stores.catalog, cache, lambda: self.encoder(card), limits=FOREGROUND)
 
-    def _neighbours(self, stores: Stores, card: Card) -> Neighbours | None:
+    def neighbours(self, stores: Stores, card: Card) -> Neighbours | None:
+        """Give Chroma's side of a generation; None for an index in memory."""
         return Neighbours(stores.path, card, self._chroma) if stores.path else None
 
     def filled_upto(self, stores: Stores, card: Card) -> int:
         """Give the last passage that Chroma knows of, as in `Mark`."""
-        near = self._neighbours(stores, card)
+        near = self.neighbours(stores, card)
         return near.mark().upto if near else 0
 
     def complete(self, stores: Stores, card: Card, progress: Progress | None = None, *, anew: bool = False) -> Embedded:
@@ -216,7 +232,7 @@ class Meaning:
         return self._complete(stores, card, step, anew)
 
     def _complete(self, stores: Stores, card: Card, step: Callable[[int, int], None] | None, anew: bool) -> Embedded:
-        near = self._neighbours(stores, card)
+        near = self.neighbours(stores, card)
         cache = self.cache(card)
         try:
             if near and not anew and _is_filled(near.mark(), stores, cache) and near.intact():
@@ -236,9 +252,27 @@ class Meaning:
         finally:
             cache.close()
 
+    def advance(self, stores: Stores, card: Card) -> int:
+        """Embed some of what has no vector, and load the model; give how many passages are left. Starts no Chroma."""
+        listed = self.passages(stores)
+        stores.catalog.rollback()
+        try:
+            cache = self.cache(card)
+            try:
+                embedded = self._embed_some(listed, stores, cache, card)
+                self._space = None if embedded.done else self._space
+                self.encoder(card)
+            finally:
+                cache.close()
+        except caches.BROKEN as error:
+            if caches.is_damage(error):
+                self._discard()
+            return 0
+        return embedded.left
+
     def forget_others(self, stores: Stores, card: Card) -> None:
         """Remove the vector indexes of other models; their vectors stay in the cache."""
-        if near := self._neighbours(stores, card):
+        if near := self.neighbours(stores, card):
             near.remove_others()
 
     def _fill(self, near: Neighbours, listed: Sequence[Passage], cache: Vectors) -> int:

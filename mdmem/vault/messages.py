@@ -17,6 +17,9 @@ NAMED = 5
 """Sources that a trailer names."""
 
 
+DROPPED = "They stood in their log before it was saved without them."
+
+
 def message(subject: str, body: str, *, op: str, source: str = "", undoes: str = "") -> str:
     """Write a message: what, details and reason, and the trailers."""
     trailers = [f"Mdmem-Op: {op}"]
@@ -29,17 +32,19 @@ def message(subject: str, body: str, *, op: str, source: str = "", undoes: str =
     )
 
 
-def of_adds(records: Sequence[Record]) -> str:
-    """Say which entries were added, and from where."""
+def of_entries(records: Sequence[Record]) -> str:
+    """Say which entries were added, and from where; or put back, and why."""
     sources = list(dict.fromkeys(record.source or "person" for record in records))
     more = f" and {len(sources) - NAMED} more" if len(sources) > NAMED else ""
     source = ", ".join(changes.headline(one) for one in sources[:NAMED]) + more if sources != ["person"] else ""
     lines = [
         f"- {changes.headline(units.stem_of(one.path or ''))}: {changes.headline(one.text or '')}" for one in records
     ]
-    first = changes.headline(records[0].text or "") if records else ""
-    subject = f"Add: {first}" if len(records) == 1 else f"Add {len(records)} entries"
-    return message(subject, _bounded(lines), op="add", source=source)
+    first = changes.headline(records[0].text or "")
+    verb = "Put back" if records[0].op == "restore" else "Add"
+    subject = f"{verb}: {first}" if len(records) == 1 else f"{verb} {len(records)} entries"
+    why = f"{DROPPED}\n\n" if records[0].op == "restore" else ""
+    return message(subject, why + _bounded(lines), op=records[0].op, source=source)
 
 
 def of_save(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> str:

@@ -1,16 +1,18 @@
 """Chroma in one generation of the index: kept in step with the cached vectors, and asked where there are very many.
 
 Owns `chroma/` of a generation, a folder for each model, and the lock that lets one process at it. A mark beside each
-folder tells how far it is. It is filled from the cache alone; when it is damaged it is cleared and filled again.
+folder tells how far it is. It is filled from the cache alone; when it is damaged it is cleared and filled again. What
+fails three times within an hour is left alone until the index is built anew: all vectors are compared meanwhile.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,15 @@ if TYPE_CHECKING:
     from mdmem.store.vectors import Matrix
 
 CHROMA = "chroma"
+FAILURES = "failures.json"
+"""When Chroma failed here, in seconds since 1970."""
+
+OFTEN, HOUR = 3, 3_600
+"""So many failures within so many seconds are the end of trying."""
+
+PATIENCE, OPENING = 2.0, 6.0
+"""Seconds that a search waits for an answer of Chroma's, and for its start beside that, before it compares all."""
+
 BATCH = 2_000
 """Passages whose vectors are in memory at once while Chroma is filled."""
 
@@ -56,6 +67,42 @@ class Neighbours:
     def _make(self) -> Vector:
         return Vector(self._home / self._name, model=self._card.fingerprint, dimension=self._card.dimension)
 
+    def _make_quick(self) -> Vector:
+        model, dimension = self._card.fingerprint, self._card.dimension
+        return Vector(self._home / self._name, model=model, dimension=dimension, deadline=PATIENCE, opening=OPENING)
+
+    def is_given_up(self) -> bool:
+        """Tell whether it has failed too often to be tried again in this generation."""
+        times = self._failures()
+        return any(late - early <= HOUR for early, late in zip(times, times[OFTEN - 1 :], strict=False))
+
+    def _failures(self) -> list[float]:
+        try:
+            found = json.loads((self._home / FAILURES).read_bytes())
+            return sorted(float(each) for each in found)[-100:]
+        except (OSError, ValueError, TypeError):
+            return []
+
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
+        """Note a failure of the block, and clear what it left: another try begins with empty files."""
+        if self.is_given_up():
+            raise Unusable("it failed three times within an hour; `mdmem reindex --full` tries again")
+        try:
+            yield
+        except Unusable:
+            with suppress(StorageFailed):
+                times = [*self._failures(), time.time()]
+                fsio.put(FAILURES, json.dumps(times).encode(), root=self._home, durable=False)
+            self.clear()
+            self.put_mark(replace(self.mark(), upto=0, filled=-1))
+            raise
+
+    @property
+    def folder(self) -> str:
+        """The folder in STATE."""
+        return f"index/{self._home.parent.name}/{CHROMA}/{self._name}"
+
     def is_there(self) -> bool:
         """Tell whether the generation still is."""
         return self._home.parent.is_dir()
@@ -78,21 +125,22 @@ class Neighbours:
         with self._lock.try_hold() as held:
             return not held or self._make().intact()
 
-    def fill(self, listed: Sequence[Passage], cache: Vectors) -> int:
+    def fill(self, listed: Sequence[Passage], cache: Vectors, *, doubted: Collection[str] = ()) -> int:
         """Bring Chroma in step with the cached vectors of these passages, and give the last passage that it knows of.
 
-        Raises Unusable; 0 when another process is at it.
+        Vectors of the `doubted` passages, given by key, are put in again. Raises Unusable; 0 when another process is
+        at it.
         """
         with self._lock.try_hold() as held:
             if not held:
                 return 0
             fsio.mkdir(f"{CHROMA}/{self._name}", root=self._home.parent)
-            with self._make() as vector:
+            with self._counting(), self._make() as vector:
                 if not vector.intact():
                     vector.clear()
                     fsio.mkdir(f"{CHROMA}/{self._name}", root=self._home.parent)
                 vector.start()
-                _fill(vector, listed, cache)
+                _fill(vector, listed, cache, doubted)
         return max((passage.id for passage in listed), default=-1)
 
     def nearest(self, query: Matrix, k: int) -> list[str]:
@@ -100,8 +148,14 @@ class Neighbours:
         with self._lock.try_hold() as held:
             if not held:
                 raise Unusable("another process is at it")
-            with self._make() as vector:
-                return [_owner(name) for name, _ in vector.nearest(query, k)]
+            with self._counting(), self._make_quick() as vector:
+                return [owner(name) for name, _ in vector.nearest(query, k)]
+
+    def stored(self, sample: int) -> tuple[set[str], dict[str, Matrix]]:
+        """Give the names of all vectors that are kept, and the vectors of so many of them. Raises Unusable, Busy."""
+        with self._lock.hold(0), self._make() as vector:
+            names = vector.ids()
+            return names, vector.vectors(sorted(names)[:: max(1, len(names) // max(1, sample))][:sample])
 
     def clear(self) -> None:
         """Remove what there is of this model's index."""
@@ -114,11 +168,11 @@ class Neighbours:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _fill(vector: Vector, listed: Sequence[Passage], cache: Vectors) -> None:
+def _fill(vector: Vector, listed: Sequence[Passage], cache: Vectors, doubted: Collection[str]) -> None:
     names = vector.ids()
-    known = {_owner(name) for name in names}
+    known = {owner(name) for name in names}.difference(doubted)
     wanted = {passage.key: passage for passage in listed}
-    vector.drop([name for name in names if _owner(name) not in wanted])
+    vector.drop([name for name in names if owner(name) not in wanted or owner(name) in doubted])
     fresh = [passage for key, passage in wanted.items() if key not in known]
     for start in range(0, len(fresh), BATCH):
         some = fresh[start : start + BATCH]
@@ -137,6 +191,11 @@ def _numbered(keys: Iterable[str]) -> list[str]:
     return names
 
 
-def _owner(name: str) -> str:
-    """Give the key of the passage that a vector is of."""
+def names_of(listed: Sequence[Passage], places: Iterable[int]) -> list[str]:
+    """Name the vectors of passages, given by place, as Chroma has them."""
+    return _numbered(listed[place].key for place in places)
+
+
+def owner(name: str) -> str:
+    """Give the key of the passage that a vector is of, by the vector's name."""
     return name.partition(".")[0]

@@ -1,6 +1,7 @@
 """Where a vault stands: its folder, its repository, its state on this machine and its settings.
 
-Owns finding these and turning addresses into paths and back into entries. It must never write.
+Owns finding these and turning addresses into paths and back into entries. It must never write, but for making the
+folder of the state.
 """
 
 from __future__ import annotations
@@ -44,6 +45,14 @@ class Place:
         if parent != repo.state_parent:
             name = hashlib.sha256(str(repo.vault).encode("utf-8", "surrogateescape")).hexdigest()[:16]
         return cls(repo.vault, repo, parent / name, config.load(repo.vault), command)
+
+    def prepare(self) -> None:
+        """Make the state's folder. Raises StorageFailed."""
+        if self.state.is_dir():
+            return
+        # From the repository down, where it lies in it: a vault that was moved away must not begin to come back.
+        above = self.repo.git_dir if self.state.is_relative_to(self.repo.git_dir) else Path("/")
+        fsio.mkdir(str(self.state.relative_to(above)), root=above)
 
     def now(self) -> datetime:
         """Give the present moment on the user's clock."""

@@ -66,13 +66,18 @@ def find(place: Place, index: Index, address: str) -> tuple[str, Unit, str | Non
             unit = _in_file(place, units.path_of(name), name)
             if unit:
                 return units.path_of(name), unit, wanted
-    with index.open() as stores:
+
+    def looked_up(stores: Stores) -> tuple[str, Unit, str | None]:
         for typed, wanted in ((address, None), (checked(plain), guard)):
             for found in stores.catalog.find(typed):
                 unit = Files(place).unit(found)
                 if unit:
                     return found.path, unit, wanted
-        raise nearest(checked(plain), stores.catalog.addresses())
+        known = list(stores.catalog.addresses())
+        stores.check()
+        raise nearest(checked(plain), known)
+
+    return index.ask(looked_up)
 
 
 def _in_file(place: Place, path: str, address: str) -> Unit | None:

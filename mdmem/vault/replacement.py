@@ -17,6 +17,7 @@ from mdmem.errors import MdmemError, StorageFailed
 from mdmem.merge import Patch
 from mdmem.store.journal import Journal, Record, Tracked
 from mdmem.vault.place import Place
+from mdmem.vault.reasons import KEPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,11 @@ class Replacements:
 
     def settle(self, waiting: Sequence[Tracked]) -> None:
         """Finish each change that was under way when its process died: done in one file, it is done in all."""
-        for _, group in groupby(waiting, key=lambda one: one.record.group):
+        for one in waiting:
+            if one.record.op in KEPT:
+                self.journal.mark("held", [one.record.id], reason=KEPT[one.record.op])
+        changes = (one for one in waiting if one.record.op not in KEPT)
+        for _, group in groupby(changes, key=lambda one: one.record.group):
             try:
                 self._settle([one.record for one in group])
             except MdmemError as error:

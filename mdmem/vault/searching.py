@@ -22,7 +22,8 @@ from mdmem.text import analyze, chunk, markdown, mentions, snippet
 from mdmem.text import query as language
 from mdmem.text.passages import passages
 from mdmem.text.units import Unit
-from mdmem.vault.index import Index, KeywordLeg, Stores
+from mdmem.vault.index import Index, Stores
+from mdmem.vault.keyword import KeywordLeg
 from mdmem.vault.place import Place
 from mdmem.vault.reading import Files, bounds
 
@@ -70,21 +71,7 @@ def search(place: Place, index: Index, meanings: Callable[[], Meaning], recent: 
     query = replace(query, text=markdown.readable(query.text), tags=tuple(query.tags))
     if min(query.k, query.page, 1 if query.max_chars is None else query.max_chars) < 1:
         raise BadInput("k, page and max_chars count from 1", "leave them out for the usual")
-    with index.open() as stores:
-        limits = bounds(query)
-        skip = (query.page - 1) * query.k
-        if query.text.strip():
-            meaning = None if query.mode == "keyword" else meanings()
-            state = meaning.state(stores) if meaning else stores.path and (stores.path, stores.lexical.version)
-            key = (replace(query, fresh=False, max_chars=None), state, place.now().date())
-            known = recent.get(key) if state and not query.fresh else None
-            ranking = known or _ranked(place, stores, meaning, query, limits)
-            if state and ranking.whole:
-                recent.put(key, ranking)
-        else:
-            ranking = _everything(stores, limits, skip + query.k)
-        shown = ranking.order[skip : skip + query.k]
-        hits = tuple(_hits(place, stores, shown, ranking))
+    ranking, hits = index.ask(lambda stores: hits_of(place, stores, meanings, recent, query))
     return Answer(
         query=query.text,
         mode=ranking.mode,
@@ -94,6 +81,27 @@ def search(place: Place, index: Index, meanings: Callable[[], Meaning], recent: 
         notices=ranking.notices,
         reasons=ranking.reasons,
     )
+
+
+def hits_of(
+    place: Place, stores: Stores, meanings: Callable[[], Meaning], recent: Recent, query: Query
+) -> tuple[retrieve.Ranking, tuple[Hit, ...]]:
+    """Rank what open stores have for a query, and cut the hits of its page from their files."""
+    limits = bounds(query)
+    skip = (query.page - 1) * query.k
+    if query.text.strip():
+        meaning = None if query.mode == "keyword" else meanings()
+        state = meaning.state(stores) if meaning else stores.path and (stores.path, stores.lexical.version)
+        key = (replace(query, fresh=False, max_chars=None), state, place.now().date())
+        known = recent.get(key) if state and not query.fresh else None
+        ranking = known or _ranked(place, stores, meaning, query, limits)
+        if state and ranking.whole:
+            stores.check()
+            recent.put(key, ranking)
+    else:
+        ranking = _everything(stores, limits, skip + query.k)
+    shown = ranking.order[skip : skip + query.k]
+    return ranking, tuple(_hits(place, stores, shown, ranking))
 
 
 def bounded(hits: Iterable[Hit], limit: int) -> Iterable[Hit]:

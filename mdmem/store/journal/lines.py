@@ -15,6 +15,8 @@ from hashlib import sha256
 from typing import Any, Literal
 
 State = Literal["waiting", "placed", "committed", "void", "held"]
+ENTRIES = ("add", "restore")
+"""Operations that put an entry into a log: a new one, or one that was dropped from it."""
 _PLACED = b'{"mark":"placed"'
 _SETTLED = (b'{"mark":"committed"', b'{"mark":"void"')
 
@@ -23,8 +25,8 @@ _SETTLED = (b'{"mark":"committed"', b'{"mark":"void"')
 class Record:
     """One acknowledged change. `at` is the entry's local time, ISO 8601 with offset.
 
-    An `add` carries text and metadata, for its form depends on the file it will stand in; other operations carry the
-    SHA-256 of their file before and after. Records of one batch share a `group`.
+    An `add` carries text and metadata, for its form depends on the file it will stand in; a `restore` the entry as it
+    stood, in `extra`; other operations the SHA-256 of their file before and after. A batch's records share a `group`.
     """
 
     id: str = field(default_factory=lambda: os.urandom(8).hex())
@@ -40,10 +42,18 @@ class Record:
     after: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_entry(self) -> bool:
+        """Tell whether this puts an entry into a log."""
+        return self.op in ENTRIES
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """What became of some records. `block` is the text exactly as it was placed at `offset` (bytes) of `path`."""
+    """What became of some records. `block` is the text exactly as it was placed at `offset` (bytes) of `path`.
+
+    `stamp` is how the file looked right after, `boot` tells since when the machine runs.
+    """
 
     state: State
     ids: tuple[str, ...]
@@ -52,6 +62,8 @@ class Mark:
     offset: int | None = None
     commit: str | None = None
     reason: str | None = None
+    stamp: str | None = None
+    boot: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,7 @@ class Tracked:
     order: int = 0
     commit: str | None = None
     reason: str | None = None
+    boot: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +107,10 @@ class Story:
 
     records: dict[bytes, bytes]
     marks: dict[bytes, list[bytes]]
-    order: int
+    order: int = 0
     """The last placing's."""
+    last: tuple[str, str] = ("", "")
+    """The file of the last placing, and its stamp."""
 
     def is_open(self, id: bytes) -> bool:
         """Tell whether a record is not settled yet."""
@@ -156,7 +171,10 @@ def fold(segments: dict[str, list[bytes]]) -> Story:
         placed = line if line.startswith(_PLACED, 9) else placed
         for id in marked(line):
             marks.setdefault(id, []).append(line)
-    return Story(records, marks, json.loads(placed[9:])["order"] if placed else 0)
+    if not placed:
+        return Story(records, marks)
+    last = json.loads(placed[9:])
+    return Story(records, marks, last["order"], (last.get("path", ""), last.get("stamp", "")))
 
 
 def slim(value: Record | Mark | Receipt) -> dict[str, Any]:
@@ -188,6 +206,7 @@ def _tracked(payload: dict[str, Any], marks: list[dict[str, Any]]) -> Tracked:
         placed.get("order", 0),
         commit,
         marks[-1].get("reason") if marks else None,
+        placed.get("boot"),
     )
 
 

@@ -3,7 +3,7 @@
 Owns everything that is asked of git; paths are the vault's own (relative to it, `/`), never the work tree's. It
 must never run a program the repository names, change a file of the user's, or remove a lock of git's. Beside
 this: `command` runs git, `listing` takes its answers apart, `plan` decides what a commit may hold, `commit` writes
-it, `history` reads commits.
+it, `history` reads commits, `kept` keeps what no branch has.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from mdmem.errors import NotFound, NoVault, StorageFailed
 from mdmem.store.repo import commit as commits
 from mdmem.store.repo import history as histories
-from mdmem.store.repo import listing
+from mdmem.store.repo import kept, listing
 from mdmem.store.repo.command import HOOKS_OFF, OPTIONS, Git, Result
 from mdmem.store.repo.commit import Committed
 from mdmem.store.repo.history import CommitInfo, FileChange
@@ -123,6 +123,14 @@ class Repo:
         """Return what git is in the middle of, by its own marks; None when it is at rest."""
         return next((what for mark, what in UNFINISHED.items() if os.path.lexists(self.git_dir / mark)), None)
 
+    def is_at_work(self) -> bool:
+        """Tell whether git is putting other versions into the work tree, as far as its marks say."""
+        return self.unfinished() is not None or os.path.lexists(self.git_dir / "index.lock")
+
+    def grew_from(self, commit: str) -> bool:
+        """Tell whether HEAD holds all that a commit held, and is on no other branch now."""
+        return self.git.run("merge-base", "--is-ancestor", commit, "HEAD").status == 0
+
     def obstacle(self) -> str | None:
         """Return why nothing may be committed on HEAD now, None when nothing is in the way."""
         if reason := self.unfinished():
@@ -215,6 +223,14 @@ class Repo:
         """Make one commit of exactly these files (None: removed) on top of HEAD. See `commit.write`."""
         request = Request(changes, message, state=state, author=author, at=at, modes=modes or {})
         return commits.write(self, request)
+
+    def keep(self, vault: str, texts: Mapping[str, bytes]) -> None:
+        """Keep texts, by file name, in a commit beside all branches; without any, none is. Raises StorageFailed."""
+        kept.keep(self, kept.name(self, vault), texts)
+
+    def kept(self, vault: str) -> dict[str, bytes]:
+        """Give what `keep` kept for this vault, here or in a work tree that is gone."""
+        return kept.read(self, vault)
 
     def history(self, *, paths: Sequence[str] = (), k: int | None = None, rev: str = "HEAD") -> Iterator[CommitInfo]:
         """Yield the commits that touched the vault, or these paths of it, newest first, at most `k`."""

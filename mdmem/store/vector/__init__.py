@@ -138,6 +138,13 @@ class Vector:
         """Give all ids."""
         return set(self._ask({"op": "ids"})["ids"])
 
+    def vectors(self, ids: Sequence[str]) -> dict[str, Floats]:
+        """Give the vectors of those of the ids that are there; for samples, since they come as text."""
+        import numpy as np
+
+        answer = self._ask({"op": "vectors", "ids": list(ids)})
+        return {name: np.asarray(row, "<f4") for name, row in zip(answer["ids"], answer["vectors"], strict=True)}
+
     def put(self, ids: Sequence[str], vectors: Floats) -> None:
         """Add vectors, finite float32 of shape (len(ids), dimension), or replace those of the same ids."""
         import numpy as np

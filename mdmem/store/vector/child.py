@@ -66,6 +66,8 @@ class Store:
                 return self.nearest(body, header["k"])
             case "ids":
                 return {"ids": self.collection.get(include=[])["ids"]}
+            case "vectors":
+                return self.vectors(header["ids"])
             case "close":
                 self.client.close()
                 return {}
@@ -83,6 +85,11 @@ class Store:
         """Remove vectors."""
         self.collection.delete(ids=ids)
         return {}
+
+    def vectors(self, ids: list[str]) -> Answer:
+        """Give the vectors of these ids, of those that are there."""
+        found = self.collection.get(ids=ids, include=["embeddings"])
+        return {"ids": found["ids"], "vectors": [[float(each) for each in row] for row in found["embeddings"]]}
 
     def nearest(self, body: bytes, k: int) -> Answer:
         """Give ids and cosine similarities of the nearest, best first."""

@@ -1,0 +1,295 @@
+"""A log as somebody else saved it: which known entries it lacks, and what is to become of them.
+
+Owns the verdicts on what an editor dropped, and how they are kept: in the journal, before anything is written over the
+evidence. It must never change a memory file; what is to be put back waits in the journal like any other entry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+
+from mdmem import fsio, indexer
+from mdmem.errors import MdmemError
+from mdmem.store.journal import Journal, Mark, Record, State, Tracked
+from mdmem.store.lock import Lock
+from mdmem.text import absence, entries, markdown, units
+from mdmem.text.absence import Evidence, Known, Verdict
+from mdmem.vault import daylog, replacement
+from mdmem.vault.daylog import encoded
+from mdmem.vault.place import Place
+from mdmem.vault.reasons import DELETED, STALE, UNCLEAR
+
+OBSERVED = "observed"
+"""A file of STATE: the log that was looked at last, and its stamp then."""
+
+REASONS: Mapping[Verdict, str] = {
+    "stale": STALE,
+    "unclear": UNCLEAR,
+    "deleted": DELETED,
+    "kept elsewhere": "corrected by hand",
+}
+STATES: Mapping[Verdict, State] = {
+    "stale": "waiting",
+    "unclear": "held",
+    "deleted": "held",
+    "kept elsewhere": "committed",
+}
+
+_AROUND = re.compile(r"^\s*(?:[-*+] )?(?:\[[ xX]\] )?(?:\d\d:\d\d(?::\d\d)? )?|<!--.*?-->\s*$")
+
+VERSIONS = 50
+"""How many commits of a log are looked through for the last version that a person saved."""
+
+
+@dataclass(slots=True)
+class Observation:
+    """The view of what others did to logs."""
+
+    place: Place
+    journal: Journal
+    notices: list[str]
+    lock: Lock
+    _seen: tuple[str, str] = ("", "")
+    _loaded: bool = field(default=False)
+
+    # Whether somebody else wrote
+
+    def is_foreign(self, path: str, stat: fsio.Stamp | None) -> bool:
+        """Tell whether a log is another than mdmem left, or saw, it. Asked after a scan of the journal."""
+        if stat is None:
+            return False
+        stamp = text_of(stat)
+        return (path, stamp) not in (self.journal.last, self._observed())
+
+    def last_log(self) -> str:
+        """Give the log that was written to last."""
+        return self.journal.last[0]
+
+    def _observed(self) -> tuple[str, str]:
+        if not self._loaded:
+            self._loaded = True
+            with suppress(MdmemError, ValueError):
+                snapshot = fsio.read(OBSERVED, root=self.place.state)
+                stamp, path = (snapshot.data if snapshot else b"").decode("utf-8", "surrogateescape").split("\n", 1)
+                self._seen = path, stamp
+        return self._seen
+
+    def _remember(self, path: str, snapshot: fsio.Snapshot) -> None:
+        self._seen, self._loaded = (path, text_of(snapshot.stamp)), True
+        with suppress(MdmemError):  # then it is looked at again
+            fsio.put(OBSERVED, encoded(f"{self._seen[1]}\n{path}"), root=self.place.state)
+
+    # What it means
+
+    def look(self, path: str, snapshot: fsio.Snapshot) -> None:
+        """Find known entries that this version of a log lacks, and note in the journal what is to become of each.
+
+        Called before mdmem writes to the log or commits it.
+        """
+        if not units.is_log(path) or not markdown.decode(snapshot.data).editable or self.place.repo.is_at_work():
+            return
+        # A damaged repository must not keep anything out of the log. Two at once would each put the same back.
+        with suppress(MdmemError), self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
+            self._look(path, snapshot)
+            self._remember(path, snapshot)
+
+    def _look(self, path: str, snapshot: fsio.Snapshot) -> None:
+        # The journal is read after the file: whatever mdmem wrote into it is known then.
+        tracked = [one for one in self.journal.scan() if _path(one) == path]
+        head = self.place.repo.read("HEAD", path) or b""
+        now = _text(snapshot.data)
+        self._let_go(tracked, now)
+        before = reference(tracked, _text(head))
+        if not absence.held(before) - absence.held(now):
+            return
+        known = list(self._known(path, before, tracked))
+        seen = self._seen_before(path)
+        saved = max(snapshot.stat.st_mtime_ns, snapshot.stat.st_ctime_ns)
+        coming = "".join(form for one in tracked if _is_coming(one) for form in daylog.forms(one.record))
+        evidence = Evidence(seen, self._elsewhere(path), saved, coming)
+        verdicts = absence.judge(known, before, now, evidence)
+        if snapshot.data == head:  # git put it there, unless an editor had just that copy
+            verdicts = [(one, "unclear") for one, _ in verdicts]
+        self._note(path, verdicts, tracked, Counter(absence.folded(one.entry) for one in known))
+
+    def _known(self, path: str, source: str, tracked: Sequence[Tracked]) -> Iterator[Known]:
+        """List the entries of a log with the order in which they were placed."""
+        orders: dict[str, list[int]] = {}
+        placed = [(digest(one.block), one.order) for one in tracked if one.block is not None and one.order]
+        ids = {one.record.id for one in tracked}
+        handed = [one for one in self.journal.receipts() if one.block and one.path == path and one.id not in ids]
+        placed += [(one.block or "", one.order) for one in handed]
+        for block, order in sorted(placed, key=lambda one: one[1]):
+            orders.setdefault(block, []).append(order)
+        for entry in reversed(entries.parse(source).entries):
+            block = source[entry.start : entry.end].replace("\r\n", "\n")
+            known = orders.get(digest(block)) or orders.get(digest(block.replace("\n", "\r\n")))
+            yield Known(entry, block if block.endswith("\n") else block + "\n", known.pop() if known else 0)
+
+    def _seen_before(self, path: str) -> Counter[absence.Folded]:
+        """Give the entries of the last version that a person saved: what stood there, they had before them."""
+        for info in self.place.repo.history(paths=[path], k=VERSIONS):
+            if info.trailers.get("Mdmem-Op", "save") == "save" and len(info.parents) < 2:
+                blob = next((file.new for file in info.files if file.path == path), None)
+                return absence.held(_text(dict(self.place.repo.blobs([blob]))[blob])) if blob else Counter()
+        return Counter()
+
+    def _elsewhere(self, path: str) -> Callable[[str], bool]:
+        """Give the search for a text, line by line, in all other memory files; they are read when first asked."""
+
+        @cache
+        def others() -> tuple[set[str], ...]:
+            scan = indexer.scan(str(self.place.root), self.place.settings.items("roots"))
+            return tuple(_lines(_text(self._bytes(file.path))) for file in scan.files if file.path != path)
+
+        def stands(text: str) -> bool:
+            wanted = _lines(text)
+            return bool(wanted) and any(wanted <= other for other in others())
+
+        return stands
+
+    def _bytes(self, path: str) -> bytes:
+        try:
+            snapshot = self.place.read(path)
+        except MdmemError:
+            return b""
+        return snapshot.data if snapshot else b""
+
+    # What becomes of it
+
+    def _let_go(self, tracked: Iterable[Tracked], now: str) -> None:
+        """Let go of what is kept for a log and stands in it again."""
+        there = absence.held(now)
+        back = []
+        for one in tracked:
+            if one.state == "held" and one.record.is_entry and (one.reason or "") in (UNCLEAR, DELETED):
+                key = kept_key(one)
+                if key and there[key] >= int(one.record.extra.get("count", 1)):
+                    back.append(one.record.id)
+        if back:
+            self.journal.mark("void", back, reason="it stands there again")
+
+    def _note(
+        self,
+        path: str,
+        verdicts: Sequence[tuple[Known, Verdict]],
+        tracked: Sequence[Tracked],
+        often: Counter[absence.Folded],
+    ) -> None:
+        """Keep what is missing: a record that is not in history yet by a mark, another entry by a record of its own."""
+        placed = {digest(_unix(one.block or "")): one for one in tracked if one.state == "placed"}
+        kept = Counter(key for one in tracked if _is_kept(one) and (key := kept_key(one)))
+        marks, fresh = [], []
+        for known, verdict in verdicts:
+            mine, key = placed.get(digest(known.block)), absence.folded(known.entry)
+            if mine is not None:
+                marks.append(Mark(state=STATES[verdict], ids=(mine.record.id,), reason=REASONS[verdict]))
+            elif verdict != "kept elsewhere" and not kept[key]:
+                record = restored(self.place, path, known, often[key])
+                fresh.append(record)
+                if verdict != "stale":
+                    marks.append(Mark(state="held", ids=(record.id,), reason=REASONS[verdict]))
+            kept[key] -= bool(kept[key])
+        if fresh:
+            self.journal.append(*fresh)
+        self.journal.mark_all(marks)
+        self._say(sum(mark.reason == UNCLEAR for mark in marks), "not clear if meant")
+        uncommitted = {one.record.id for one in placed.values()}
+        gone = sum(mark.reason == DELETED and mark.ids[0] in uncommitted for mark in marks)
+        self._say(gone, f"no longer in {units.stem_of(path)} and in no commit")
+
+    def _say(self, count: int, why: str) -> None:
+        if count:
+            what, them = ("entry is", "it") if count == 1 else ("entries are", "them")
+            self.notices.append(f"{count} {what} held, {why}: `mdmem recover` lists {them}")
+
+
+def restored(place: Place, path: str, known: Known, often: int) -> Record:
+    """Make the record that puts an entry back as it stood, so that it stands there so often in all."""
+    return Record(
+        op="restore",
+        path=path,
+        text=known.entry.text,
+        meta=known.entry.meta,
+        source=dict(known.entry.meta).get("source"),
+        extra={
+            "block": known.block,
+            "count": often,
+            "noted": place.now().isoformat(timespec="seconds"),
+            "head": place.repo.head(),
+        },
+    )
+
+
+def reference(tracked: Sequence[Tracked], head: str) -> str:
+    """Give a log as mdmem left it: what history has, and what was placed since."""
+    source = head
+    spare = absence.held(head)  # somebody may have committed an entry before that was noted
+    for one in sorted((one for one in tracked if one.state == "placed"), key=lambda one: one.order):
+        if one.record.is_entry:
+            key = kept_key(one)
+            if key is None or spare[key]:
+                spare[key or ("", "")] -= 1
+                continue
+            source = source + ("" if not source or source.endswith("\n") else "\n") + (one.block or "")
+        else:
+            known = replacement.versions(one.record, None, encoded(source))
+            source = _text(known.after or b"") if known else source
+            spare = absence.held(source)
+    return source
+
+
+def kept_key(one: Tracked) -> absence.Folded | None:
+    """Give what the entry of a record says, as logs are compared by it."""
+    block = one.record.extra.get("block") or one.block or ""
+    found = entries.parse(str(block)).entries
+    return absence.folded(found[0]) if found else None
+
+
+def is_of_another_boot(one: Tracked) -> bool:
+    """Tell whether an entry was placed before the machine stopped: its bytes may not have reached the disk."""
+    return one.state == "placed" and one.boot not in (None, "", fsio.boot())
+
+
+def _is_kept(one: Tracked) -> bool:
+    """Tell whether an entry that stood in its log is on its way back, or held."""
+    stood = one.record.op == "restore" or one.block is not None
+    return one.record.is_entry and stood and one.state in ("waiting", "held")
+
+
+def _is_coming(one: Tracked) -> bool:
+    return one.record.is_entry and one.state == "waiting"
+
+
+def text_of(stamp: fsio.Stamp) -> str:
+    """Write a stamp down, to be compared."""
+    return f"{stamp.size}:{stamp.mtime_ns}:{stamp.ctime_ns}:{stamp.inode}"
+
+
+def digest(block: str) -> str:
+    """Give the SHA-256 of an entry as it stands."""
+    return hashlib.sha256(encoded(block)).hexdigest()
+
+
+def _path(one: Tracked) -> str:
+    return one.path or one.record.path or ""
+
+
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _lines(text: str) -> set[str]:
+    """Give what the lines of a text say, without list marks, times of day and comments around it."""
+    plain = (_AROUND.sub("", line) for line in text.split("\n"))
+    return {" ".join(line.split()) for line in plain} - {""}
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")

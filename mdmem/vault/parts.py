@@ -1,0 +1,124 @@
+"""The parts of an open vault, each made when it is first needed, and how they hang together.
+
+Owns the wiring of stores and rooms. It must never do anything itself but finish what was acknowledged.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from mdmem.errors import MdmemError, StorageFailed
+from mdmem.store.journal import Journal
+from mdmem.store.lock import Lock
+from mdmem.text.units import Unit
+from mdmem.vault import reading
+from mdmem.vault.amendment import Amendments
+from mdmem.vault.commits import Commits
+from mdmem.vault.conflicts import Conflicts
+from mdmem.vault.delivery import Delivery
+from mdmem.vault.index import Index
+from mdmem.vault.kept import Kept
+from mdmem.vault.mending import Mending
+from mdmem.vault.observation import Observation
+from mdmem.vault.place import Place, check_guard
+from mdmem.vault.recovery import Recovery
+from mdmem.vault.replacement import Replacements
+from mdmem.vault.upkeep import Upkeep
+
+if TYPE_CHECKING:  # what only some commands need is imported where they need it: the rest would wait 30 ms for it
+    from mdmem.vault.meaning import Meaning
+    from mdmem.vault.searching import Recent
+
+
+class Parts:
+    """The parts of one vault. `notices` is where they say what the user should know."""
+
+    def __init__(self, place: Place, notices: list[str]) -> None:
+        self.place = place
+        self.notices = notices
+
+    @cached_property
+    def journal(self) -> Journal:
+        return Journal(self.place.state / "journal")
+
+    @cached_property
+    def observation(self) -> Observation:
+        lock = Lock(self.place.state / "locks" / "observation.lock", command=self.place.command)
+        return Observation(self.place, self.journal, self.notices, lock)
+
+    @cached_property
+    def replacements(self) -> Replacements:
+        return Replacements(self.place, self.journal, self.notices)
+
+    @cached_property
+    def delivery(self) -> Delivery:
+        lock = Lock(self.place.state / "locks" / "write.lock", command=self.place.command)
+        return Delivery(self.place, self.journal, self.notices, lock, self.replacements.settle, self.observation)
+
+    @cached_property
+    def commits(self) -> Commits:
+        lock = Lock(self.place.state / "locks" / "commit.lock", command=self.place.command)
+        mend = Mending(self.place, self.journal, self.notices, self.replacements).mend
+        return Commits(self.place, self.journal, self.notices, lock, self.observation, mend)
+
+    @cached_property
+    def recovery(self) -> Recovery:
+        return Recovery(self.place, self.journal)
+
+    @cached_property
+    def kept(self) -> Kept:
+        return Kept(self.place, self.journal)
+
+    @cached_property
+    def upkeep(self) -> Upkeep:
+        self.place.prepare()
+        return Upkeep(self)
+
+    @cached_property
+    def amendments(self) -> Amendments:
+        self.place.prepare()
+        return Amendments(self.place, self.notices, self.delivery, self.commits, self.replacements, self.find)
+
+    @cached_property
+    def conflicts(self) -> Conflicts:
+        self.place.prepare()
+        return Conflicts(self.place, self.journal, self.delivery, self.commits, self.replacements)
+
+    @cached_property
+    def index(self) -> Index:
+        with suppress(StorageFailed):  # then the index tells that it is made in memory
+            self.place.prepare()
+        return Index(self.place, self.notices)
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        from mdmem.vault.meaning import Meaning
+
+        return Meaning(self.place, self.notices)
+
+    @cached_property
+    def recent(self) -> Recent:
+        from mdmem.vault.searching import Recent
+
+        return Recent()
+
+    def catch_up(self) -> None:
+        """Finish what earlier commands acknowledged, if nobody else is at it. Reads never wait for it."""
+        try:
+            if not self.delivery.waiting() and not self.delivery.is_foreign():
+                return
+            with self.delivery.writing_if_free() as held:
+                if held:
+                    self.delivery.deliver()
+            self.commits.commit_placed(wait=False)
+        except MdmemError as error:
+            self.notices.append(error.message)
+        self.kept.update()
+
+    def find(self, address: str) -> tuple[str, Unit]:
+        """Find what an address or id names: its path and unit. Raises NotFound, Refused."""
+        path, unit, guard = reading.find(self.place, self.index, address)
+        check_guard(unit, guard)
+        return path, unit

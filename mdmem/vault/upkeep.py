@@ -1,0 +1,102 @@
+"""What a process does for a vault that it watches over: look, put back, commit what has come to rest, embed.
+
+Owns what may be done to a file that somebody may be writing at this moment: nothing, unless it still looks as it did
+when it had come to rest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from mdmem import fsio, indexer
+from mdmem.model import Change, Reindexed
+from mdmem.text import units
+from mdmem.vault import history
+from mdmem.vault.place import SETTINGS
+
+if TYPE_CHECKING:
+    from mdmem.vault.parts import Parts
+
+State = tuple[int, int, int, int]
+"""How a file looks without being read: size, times of change of its content and its inode in ns, inode."""
+
+Seen = Mapping[str, State | None]
+"""Files as they looked, by path; None for one that was not there."""
+
+
+class Upkeep:
+    """The care for one vault."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._place = parts.place
+        self._wait = parts.place.settings.whole("lock.timeout_ms")
+
+    def scan(self) -> dict[str, State | None]:
+        """Look at every memory file, and the vault's settings, without reading them."""
+        found = indexer.scan(str(self._place.root), self._place.settings.items("roots"))
+        seen: dict[str, State | None] = {file.path: file.state for file in found.files}
+        for path in SETTINGS:
+            stat = fsio.look(path, root=self._place.root)
+            if stat is not None:
+                seen[path] = state_of(stat)
+        return seen
+
+    def uncommitted(self) -> dict[str, State | None]:
+        """Look at every file that differs from HEAD; reads them all."""
+        return {path: state_of(now.stat) if now else None for path, now in self._parts.commits.found().items()}
+
+    def catch_up(self) -> int:
+        """Finish what was acknowledged, as far as that is possible now; give how many changes still wait."""
+        self._parts.catch_up()
+        return len(self._parts.delivery.waiting())
+
+    def observe(self, seen: Seen) -> int:
+        """See whether an editor saved an older copy of these logs, and put back what it dropped: so many entries.
+
+        Raises Busy when another mdmem is writing.
+        """
+        delivery = self._parts.delivery
+        before = delivery.put_back
+        with delivery.writing(self._wait):
+            delivery.observe(
+                [path for path, state in seen.items() if state and units.is_log(path) and self._looks(path, state)]
+            )
+            delivery.deliver()
+        self._parts.commits.commit_placed()
+        return delivery.put_back - before
+
+    def save(self, seen: Seen, *, wait_ms: int | None = None) -> list[Change]:
+        """Commit what people changed in these files, those that still look like this. Raises Busy, StorageFailed."""
+        with self._parts.delivery.writing(self._wait if wait_ms is None else wait_ms):
+            self._parts.delivery.deliver()
+            made = self._parts.commits.commit_by_hand(list(seen), when=lambda path, now: _same(seen[path], now))
+        self._parts.kept.update()
+        return [history.change(self._place, history.named(self._place, commit)) for commit in made]
+
+    def refresh(self) -> Reindexed:
+        """Bring the index of words up to date. Raises Busy, StorageFailed."""
+        return self._parts.index.refresh()
+
+    def embed(self) -> int:
+        """Embed new passages, for some seconds at most, and keep the model loaded; give how many are left."""
+        card = self._parts.meaning.card()
+        if card is None:
+            return 0
+        with self._parts.index.open() as stores:
+            return self._parts.meaning.advance(stores, card)
+
+    def _looks(self, path: str, state: State) -> bool:
+        stat = fsio.look(path, root=self._place.root)
+        return stat is not None and state_of(stat) == state
+
+
+def state_of(stat: os.stat_result) -> State:
+    """Take from a stat what tells two looks at a file apart."""
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+
+
+def _same(state: State | None, now: fsio.Snapshot | None) -> bool:
+    return state == (state_of(now.stat) if now else None)

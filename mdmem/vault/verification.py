@@ -1,0 +1,186 @@
+"""`verify`: every index compared with the files, and what differs mended, no more than that.
+
+Owns the order of it: first what the files of an index are, then what stands in them, then whether it can be found. It
+must never change a memory file, and changes an index only with `fix`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mdmem.errors import Damaged
+from mdmem.model import Diagnosis, Hit, Progress, Query, Verification
+from mdmem.store import generations
+from mdmem.vault import comparison
+from mdmem.vault.comparison import Differences, Look
+from mdmem.vault.index import Index, Stores
+from mdmem.vault.meaning import Meaning
+from mdmem.vault.place import Place
+from mdmem.vault.searching import Recent, hits_of
+
+if TYPE_CHECKING:  # only where there is a model
+    from mdmem.vault.likeness import Unlike
+
+PASSAGES, UNITS = 100, 50
+"""What is compared by its words and vectors, and searched for, unless a share is asked for."""
+
+
+def verify(
+    place: Place,
+    index: Index,
+    meaning: Meaning,
+    *,
+    sample: float | None = None,
+    fix: bool = False,
+    progress: Progress | None = None,
+) -> Verification:
+    """Compare the files with the indexes; all by hash, a sample (a share between 0 and 1) by what it takes longer to.
+
+    With `fix` what differs is indexed or embedded again, and nothing else; each finding tells whether it is healed.
+    Raises Busy when another process is at the index, StorageFailed when it cannot be mended.
+    """
+    started = time.monotonic()
+    work = _Work(place, index, meaning, sample, partial(progress, "verifying") if progress else None)
+    first = work.compare()
+    if fix and first.findings:
+        work.heal()
+        second = work.compare()
+        left = {_name(one) for one in second.findings}
+        healed = tuple(replace(one, healed=True) for one in first.findings if _name(one) not in left)
+        first = replace(second, findings=(*healed, *second.findings))
+    return replace(first, took_ms=(time.monotonic() - started) * 1000)
+
+
+def _name(one: Diagnosis) -> tuple[str, str, str]:
+    return one.kind, one.path, one.message
+
+
+class _Work:
+    """One comparison, and what it found to be mended."""
+
+    def __init__(
+        self,
+        place: Place,
+        index: Index,
+        meaning: Meaning,
+        sample: float | None,
+        step: Callable[[int, int], None] | None,
+    ) -> None:
+        self.place = place
+        self.index = index
+        self.meaning = meaning
+        self.sample = sample
+        self.step = step
+        self.made = Differences()
+        self.unlike: Unlike | None = None
+
+    def compare(self) -> Verification:
+        """Compare everything once."""
+        harmed = self._harm()
+        if harmed:
+            return Verification(findings=(harmed,))
+        before = self._presence()  # a refresh, as by any search, mends this in passing
+        self.index.refresh()
+        try:
+            with self.index.open() as stores:
+                done = self._all(stores)
+                stores.check()
+        except Damaged as error:
+            return Verification(findings=(_damaged(error.message),))
+        early = tuple(replace(one, healed=True) for one in before.found)
+        return replace(done, behind=before.behind, findings=(*early, *done.findings))
+
+    def _harm(self) -> Diagnosis | None:
+        """Read all files of the index, against their sums."""
+        generation = generations.named(self.index.state)
+        if generation is None:
+            return None
+        harm = generations.harm(generation)
+        return _damaged(harm, f"index/{generation.name}") if harm else None
+
+    def _presence(self) -> Differences:
+        generation = generations.current(self.index.state, self.index.identity()).generation
+        stores = self.index.opened(generation) if generation else None
+        if stores is None:
+            return Differences()
+        try:
+            return comparison.presence(self._look(), stores)
+        except Damaged:
+            return Differences()
+        finally:
+            stores.close()
+
+    def _look(self) -> Look:
+        sealed = generations.sealed_ns(self.index.state)
+        return Look(self.place.root, self.index.scan(), self.index.sources(), sealed)
+
+    def _all(self, stores: Stores) -> Verification:
+        self.made = made = comparison.files(self._look(), stores, self.step)
+        numbers = sorted(made.known.keys() - made.units)
+        seed = self.place.now().date().toordinal()
+        some = comparison.sample(numbers, self.sample, usual=PASSAGES, seed=seed)
+        sampled = comparison.rows(made, stores, self.index.sources(), some)
+        asked = comparison.sample(numbers, self.sample, usual=UNITS, seed=seed)
+        tried, retrieved = self._retrieve(stores, asked)
+        self.unlike = unlike = self._vectors(stores, some)
+        return Verification(
+            files=made.files,
+            units=len(made.known),
+            sampled=sampled,
+            vectors=unlike.vectors if unlike else 0,
+            compared=unlike.compared if unlike else 0,
+            neighbours=unlike.neighbours if unlike else 0,
+            asked=tried,
+            retrieved=retrieved,
+            behind=made.behind,
+            findings=(*made.found, *(unlike.found if unlike else ())),
+        )
+
+    def _retrieve(self, stores: Stores, chosen: Sequence[int]) -> tuple[int, int]:
+        rare = comparison.rarity(stores)
+        tried = found = 0
+        for number in chosen:
+            path, unit, _ = self.made.known[number]
+            text = comparison.phrase(unit, rare)
+            if not text:
+                continue
+            tried += 1
+            if comparison.is_found(unit, text, partial(self._search, stores)):
+                found += 1
+            else:
+                self.made.found.append(comparison.lost(path, unit))
+        return tried, found
+
+    def _search(self, stores: Stores, query: Query) -> Sequence[Hit]:
+        return hits_of(self.place, stores, lambda: self.meaning, Recent(), query)[1]
+
+    def _vectors(self, stores: Stores, chosen: Sequence[int]) -> Unlike | None:
+        card = self.meaning.card()
+        if card is None:
+            return None
+        from mdmem.vault import likeness
+
+        return likeness.compare(self.place, self.meaning, stores, card, chosen)
+
+    def heal(self) -> None:
+        """Mend what the last comparison found."""
+        if self._harm():
+            self.index.retire()
+        if self.made.units or self.made.paths:
+            self.index.forget(self.made.units, self.made.paths)
+        self.index.refresh()
+        card = self.meaning.card()
+        if self.unlike and card and self.unlike.found:
+            from mdmem.vault import likeness
+
+            with self.index.open() as stores:
+                likeness.mend(self.meaning, stores, card, self.unlike)
+
+
+def _damaged(message: str, path: str = "index") -> Diagnosis:
+    hint = "`mdmem verify --fix` builds it anew, as the next search does"
+    return Diagnosis("damaged", path, None, f"the index is damaged: {message}", hint, room="index")

@@ -1,0 +1,268 @@
+"""What an editor's older copy dropped comes back; what a person took out stays out, and is kept for them."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from conftest import Clock
+from vault_sandbox import DAY, HEADING, again, body, git, log, ops, status, write
+
+from mdmem import Vault
+from mdmem.vault.delivery import CALM
+
+pytestmark = pytest.mark.usefixtures("clock")
+
+
+def settle(vault: Vault) -> list[str]:
+    """Do what the next commands do, when the file has come to rest; give what they said."""
+    said = []
+    for _ in range(2):
+        one = again(vault)
+        one.commit()
+        said += one.notices
+        time.sleep(CALM)
+    one = again(vault)
+    one.status()
+    assert status(vault) == ""
+    return said + one.notices
+
+
+@pytest.fixture
+def three(vault: Vault, clock: Clock) -> Vault:
+    """A vault with the entries a, b and c of three minutes."""
+    for name in ("Alpha stands here", "Decided on Whoosh", "Cappuccino in the morning"):
+        Vault.open(vault.root).add(name)
+        clock.move(minutes=1)
+    return vault
+
+
+A, B, C = "- 14:30 Alpha stands here\n", "- 14:31 Decided on Whoosh\n", "- 14:32 Cappuccino in the morning\n"
+
+
+def save(vault: Vault, text: str, *, ago: float = 0) -> None:
+    """Save the log as an editor does; `ago` in seconds cannot change its ctime."""
+    path = write(vault, DAY, HEADING + text)
+    if ago:
+        os.utime(path, (time.time() - ago, time.time() - ago))
+
+
+def kept(vault: Vault) -> list[tuple[str, str]]:
+    """List what waits for a person: reason and first line."""
+    return [(one.reason, one.text) for one in again(vault).held()]
+
+
+def test_what_was_removed_by_a_command_is_not_missed(three: Vault) -> None:
+    again(three).remove("daily/2026-11-29#14:31")
+    save(three, A.replace("stands", "stood") + C)
+    assert settle(three) == []
+    assert body(three) == A.replace("stands", "stood") + C
+    assert kept(three) == []
+
+
+def test_a_corrected_entry_is_the_persons(three: Vault) -> None:
+    save(three, A + B.replace("Whoosh", "Whoosh for BM25") + C)
+    assert settle(three) == []
+    assert body(three) == A + B.replace("Whoosh", "Whoosh for BM25") + C
+    assert kept(three) == []
+
+
+def test_an_entry_that_moved_to_another_file_is_not_missed(three: Vault) -> None:
+    write(three, "memory/archives/search.md", "# Search\n\nDecided on  Whoosh\nfor good\n")
+    save(three, A + C)
+    assert settle(three) == []
+    assert body(three) == A + C
+    assert kept(three) == []
+
+
+def test_what_was_taken_out_under_the_eyes_of_a_person_stays_out(three: Vault) -> None:
+    save(three, A + C)
+    settle(three)
+    assert body(three) == A + C
+    assert kept(three) == [("deleted", "Decided on Whoosh")]
+    assert ops(three)[0] == "save"
+
+
+def test_what_an_older_copy_dropped_comes_back(three: Vault) -> None:
+    mine = A.replace("stands", "stood") + "- 14:33 typed by a person\n"
+    save(three, mine)
+    said = settle(three)
+    assert body(three) == mine + B + C
+    assert any("2 entries are put back in daily/2026-11-29: an editor had saved an older copy" in one for one in said)
+    assert ops(three)[:2] == ["restore", "save"]
+    assert kept(three) == []
+
+
+def test_what_comes_next_does_not_hide_what_was_dropped(three: Vault, clock: Clock) -> None:
+    mine = A.replace("stands", "stood") + "- 14:33 typed by a person\n"
+    save(three, mine)
+    again(three).add("Delta comes next")
+    settle(three)
+    assert sorted(body(three).splitlines(True)) == sorted(
+        [*mine.splitlines(True), B, C, "- 14:33:05 Delta comes next\n"]
+    )
+    assert kept(three) == []
+
+
+def test_an_entry_of_which_it_is_not_clear_is_held(vault: Vault, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = time.time_ns
+    with monkeypatch.context() as patch:  # three minutes ago
+        patch.setattr(time, "time_ns", lambda: real() - 180_000_000_000)
+        vault.add("Alpha stands here")
+        clock.move(minutes=1)
+        vault.add("Decided on Whoosh")
+    save(vault, A)
+    said = settle(vault)
+    assert body(vault) == A
+    assert any("1 entry is held, not clear if meant" in one for one in said)
+    assert kept(vault) == [("stale copy, not clear if meant", "Decided on Whoosh")]
+
+
+def test_a_half_saved_file_heals_itself(three: Vault) -> None:
+    whole = log(three)
+    save(three, A)
+    again(three).status()
+    write(three, DAY, whole + "- 14:34 typed by a person\n")
+    settle(three)
+    assert log(three) == whole + "- 14:34 typed by a person\n"
+    assert kept(three) == []
+
+
+def test_an_editor_that_saves_the_same_older_copy_again(three: Vault) -> None:
+    mine = A + "- 14:33 typed by a person\n"
+    save(three, mine)
+    settle(three)
+    save(three, mine.replace("typed", "written"))
+    settle(three)
+    assert body(three) == mine.replace("typed", "written") + B + C
+    assert kept(three) == []
+
+
+def test_git_may_put_an_older_version_there(three: Vault) -> None:
+    git(three, "reset", "-q", "--hard", "HEAD~1")
+    assert settle(three) == []
+    assert body(three) == A + B
+    assert kept(three) == []
+
+
+def test_what_is_held_can_be_put_back_or_dropped(three: Vault) -> None:
+    save(three, A + C)
+    settle(three)
+    change = again(three).recover(again(three).held()[0].id)
+    assert change is not None
+    assert change.op == "restore"
+    assert body(three) == A + C + B
+    assert kept(three) == []
+    assert status(three) == ""
+
+
+def test_what_is_held_can_be_let_go(three: Vault) -> None:
+    save(three, A + C)
+    settle(three)
+    again(three).drop(again(three).held()[0].id)
+    assert kept(three) == []
+    assert body(three) == A + C
+
+
+def test_a_file_that_was_deleted_is_listed(vault: Vault) -> None:
+    path = write(vault, "memory/archives/plan.md", "# Plan\n")
+    vault.commit()
+    path.unlink()
+    vault.commit()
+    assert kept(vault) == [("deleted", "Plan")]
+    again(vault).recover(again(vault).held()[0].id)
+    assert path.read_text() == "# Plan\n"
+    assert kept(vault) == []
+
+
+def test_what_was_deleted_long_ago_is_not_listed(three: Vault, clock: Clock) -> None:
+    save(three, A + C)
+    settle(three)
+    clock.move(days=31)
+    assert kept(three) == []
+
+
+def test_a_log_with_carriage_returns(vault: Vault, clock: Clock) -> None:
+    write(vault, DAY, (HEADING + A).replace("\n", "\r\n"))
+    vault.commit()
+    clock.move(minutes=1)
+    again(vault).add("Decided on Whoosh")
+    clock.move(minutes=1)
+    again(vault).add("Cappuccino in the morning")
+    mine = A.replace("stands", "stood")
+    write(vault, DAY, (HEADING + mine).replace("\n", "\r\n"))
+    settle(vault)
+    assert body(vault).replace("\r\n", "\n").removeprefix(HEADING) == mine + B + C
+    assert "\n" not in log(vault).replace("\r\n", "")
+
+
+PLAN = "# Plan\n\nWe begin in May.\n\nAda leads the work.\n\nThe budget is small.\n"
+
+
+def test_a_document_saved_from_an_older_copy_is_merged(vault: Vault) -> None:
+    write(vault, "memory/plan.md", PLAN)
+    vault.commit()
+    again(vault).edit("plan", PLAN.replace("small", "large"))
+    write(vault, "memory/plan.md", PLAN.replace("May", "June"))
+    one = again(vault)
+    one.commit()
+    assert log(vault, "memory/plan.md") == PLAN.replace("small", "large").replace("May", "June")
+    assert any("plan was saved from an older copy: what had changed since is merged" in said for said in one.notices)
+    assert ops(vault)[:4] == ["restore", "save", "edit", "save"]
+    assert status(vault) == ""
+
+
+def test_a_document_that_a_person_changed_back_stays_so(vault: Vault) -> None:
+    write(vault, "memory/plan.md", PLAN)
+    vault.commit()
+    write(vault, "memory/plan.md", PLAN.replace("small", "large"))
+    vault.commit()
+    mine = PLAN.replace("leads", "led")
+    write(vault, "memory/plan.md", mine)
+    again(vault).commit()
+    assert log(vault, "memory/plan.md") == mine
+
+
+def test_a_document_that_does_not_merge_keeps_both_versions(vault: Vault) -> None:
+    write(vault, "memory/plan.md", PLAN)
+    vault.commit()
+    again(vault).edit("plan", PLAN.replace("small", "large").replace("leads", "led"))
+    mine = PLAN.replace("May", "June").replace("small", "tiny")
+    write(vault, "memory/plan.md", mine)
+    one = again(vault)
+    one.commit()
+    assert log(vault, "memory/plan.md") == mine
+    assert any("mdmem conflicts" in said for said in one.notices)
+    assert status(vault) == ""
+
+
+def test_what_waits_outlives_its_state(vault: Vault) -> None:
+    """A work tree that is removed takes its state along; the repository keeps what no branch has."""
+    write(vault, DAY, HEADING + A)
+    vault.commit()
+    git(vault, "switch", "-q", "--detach")
+    again(vault).add("in no commit")
+    again(vault).status()
+    (vault.place.state / "journal").rename(vault.root.parent / "journal, gone")
+    git(vault, "checkout", "-q", "HEAD", "--", "memory")
+    git(vault, "switch", "-q", "main")
+    assert kept(vault) == [("found in git, not in the journal", "in no commit")]
+    again(vault).recover(again(vault).held()[0].id)
+    assert "in no commit" in body(vault)
+    assert git(vault, "for-each-ref", "refs/mdmem") == ""
+
+
+def test_git_may_be_seen_in_the_middle_of_a_checkout(three: Vault) -> None:
+    """git writes the files of another commit before it says that it stands there."""
+    whole = log(three)
+    git(three, "branch", "old", "HEAD~2")
+    save(three, A.replace("stands", "stood"))
+    again(three).status()  # seen while HEAD is still the newer one
+    write(three, DAY, whole)
+    git(three, "switch", "-q", "old")
+    settle(three)
+    assert body(three) == A
+    git(three, "switch", "-q", "main")
+    settle(three)
+    assert log(three) == whole
