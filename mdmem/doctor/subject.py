@@ -1,0 +1,59 @@
+"""What the doctor looks at: the files of a vault, read once, and what was found on the way to them.
+
+It must never hold what a file says longer than one examination, nor open anything but regular files of the vault.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from mdmem import indexer
+from mdmem.errors import MdmemError
+from mdmem.model import Held
+from mdmem.text import markdown, units
+from mdmem.vault.place import Place
+
+NOTHING = units.Reading((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A memory file: its bytes, its text, and its units. A file that cannot be read has none of them, and a reason."""
+
+    path: str
+    size: int
+    data: bytes = b""
+    text: str = ""
+    reading: units.Reading = NOTHING
+    reason: str = ""
+
+
+@dataclass
+class Subject:
+    """A vault under examination."""
+
+    place: Place
+    held: tuple[Held, ...] = ()
+
+    @cached_property
+    def scan(self) -> indexer.Scan:
+        """The memory files, and what was passed over."""
+        return indexer.scan(str(self.place.root), self.place.settings.items("roots"))
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """The memory files with what they hold."""
+        return tuple(self._note(file.path, file.size) for file in self.scan.files)
+
+    def _note(self, path: str, size: int) -> Note:
+        if size > self.place.settings.whole("index.max_file_mb") * 2**20:
+            return Note(path, size, reason="too large")
+        try:
+            snapshot = self.place.read(path)
+        except MdmemError as error:
+            return Note(path, size, reason=error.message)
+        if snapshot is None:
+            return Note(path, size, reason="it is gone")
+        text = markdown.decode(snapshot.data).text
+        return Note(path, size, snapshot.data, text, units.read(path, snapshot.data))
