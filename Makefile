@@ -14,7 +14,7 @@ CORE     := typer rich gitpython python-frontmatter whoosh3 watchdog zstandard p
 export PIP_ROOT_USER_ACTION = ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test fast lint format types docs docs-check bench demo transcripts compat check clean
+.PHONY: help setup test fast lint format types docs docs-check bench faults demo transcripts compat check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +84,9 @@ bench: setup ## measure speed, growth and appending, in short
 	$(RUN) bench/speed.py --runs 7
 	$(RUN) bench/growth.py --entries 1000
 	$(RUN) bench/append.py --adds 50
+
+faults: setup ## try kills, errors, power loss, races and load many times (up to 40 minutes); ARGS=--list names the parts
+	$(RUN) tests/faults/run.py $(ARGS)
 
 demo: $(VENV)/meaning $(VENV)/compiled ## a tour on a copy of the sample vault
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/demo.sh

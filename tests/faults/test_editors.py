@@ -1,0 +1,16 @@
+"""An editor that saves older copies while others append."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import editors
+import pytest
+from vault_sandbox import CODE
+
+
+def test_an_editor_that_renames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(CODE))
+    done = editors.run(tmp_path, editors.Race("rename over", pause=0.005))
+    assert done.failures == []
+    assert done.tries == 400
