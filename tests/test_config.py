@@ -218,6 +218,7 @@ def test_the_users_own_file_may_be_a_link(tmp_path):
         'x = """\n[' + " " * 60_000 + '\n"""\nnope = 1\n',
         'x = """\n' + " " * 60_000 + 'a\n"""\nnope = 1\n',
         "a" + ".a" * 30_000 + " = 1\n",
+        ("a" + ".a" * 2_000 + ".{} = 1\n") * 16,
         "search.k = " + "[" * 400 + "]" * 400 + "\n",
         "[search]\nk = {" + "a = {" * 300 + "}" * 301 + "\n",
         "\n".join(f"k{number} = 1" for number in range(5000)),

@@ -131,7 +131,7 @@ def test_who_is_patient_lets_a_shortened_file_settle(vault: Vault) -> None:
     write(vault, "memory/daily/2026-11-01.md", "# d\n\n- 09:0")
     patient = again(vault)
     patient.parts.index.patient = True
-    assert patient.refresh().modified == 0
+    assert patient.upkeep.refresh().modified == 0
     assert again(vault).reindex().modified == 1
 
 
@@ -142,7 +142,7 @@ def test_a_file_that_was_renamed_into_place_is_whole(vault: Vault) -> None:
     os.replace(fresh, vault.root / "memory/daily/2026-11-01.md")
     patient = again(vault)
     patient.parts.index.patient = True
-    assert patient.refresh().modified == 1
+    assert patient.upkeep.refresh().modified == 1
 
 
 # Chroma

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from typing import Any
 
 import pytest
-from conftest import Clock
 from vault_sandbox import DAY, HEADING, again, body, git, log, ops, status, write
 
 from mdmem import Vault
@@ -30,7 +30,7 @@ def settle(vault: Vault) -> list[str]:
 
 
 @pytest.fixture
-def three(vault: Vault, clock: Clock) -> Vault:
+def three(vault: Vault, clock: Any) -> Vault:
     """A vault with the entries a, b and c of three minutes."""
     for name in ("Alpha stands here", "Decided on Whoosh", "Cappuccino in the morning"):
         Vault.open(vault.root).add(name)
@@ -94,7 +94,7 @@ def test_what_an_older_copy_dropped_comes_back(three: Vault) -> None:
     assert kept(three) == []
 
 
-def test_what_comes_next_does_not_hide_what_was_dropped(three: Vault, clock: Clock) -> None:
+def test_what_comes_next_does_not_hide_what_was_dropped(three: Vault, clock: Any) -> None:
     mine = A.replace("stands", "stood") + "- 14:33 typed by a person\n"
     save(three, mine)
     again(three).add("Delta comes next")
@@ -105,7 +105,7 @@ def test_what_comes_next_does_not_hide_what_was_dropped(three: Vault, clock: Clo
     assert kept(three) == []
 
 
-def test_an_entry_of_which_it_is_not_clear_is_held(vault: Vault, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_of_which_it_is_not_clear_is_held(vault: Vault, clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     real = time.time_ns
     with monkeypatch.context() as patch:  # three minutes ago
         patch.setattr(time, "time_ns", lambda: real() - 180_000_000_000)
@@ -176,14 +176,14 @@ def test_a_file_that_was_deleted_is_listed(vault: Vault) -> None:
     assert kept(vault) == []
 
 
-def test_what_was_deleted_long_ago_is_not_listed(three: Vault, clock: Clock) -> None:
+def test_what_was_deleted_long_ago_is_not_listed(three: Vault, clock: Any) -> None:
     save(three, A + C)
     settle(three)
     clock.move(days=31)
     assert kept(three) == []
 
 
-def test_a_log_with_carriage_returns(vault: Vault, clock: Clock) -> None:
+def test_a_log_with_carriage_returns(vault: Vault, clock: Any) -> None:
     write(vault, DAY, (HEADING + A).replace("\n", "\r\n"))
     vault.commit()
     clock.move(minutes=1)

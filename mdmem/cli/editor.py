@@ -69,7 +69,7 @@ def _found(program: str) -> str:
     search = os.pathsep.join(filter(os.path.isabs, os.environ.get("PATH", os.defpath).split(os.pathsep)))
     found = shutil.which(program, path=search)
     if found is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
     return found
 
 

@@ -27,6 +27,12 @@ MARKER = "mdmem.toml"
 LIMIT = 64 * 1024
 """Bytes that a file of settings may have: all settings there are take two thousand."""
 
+MOST = 200
+"""So many values of a file are looked at; there are not a tenth as many settings."""
+
+DOTS = 100_000
+"""Of the dots in each line the square, in all: a key takes as long to read, and one of 30,000 parts takes seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -132,13 +138,19 @@ def _listed(text: str, where: str, findings: list[Finding]) -> list[tuple[str, A
     """Return `section.key` and value of all that a file sets; nothing and a finding where it is no TOML."""
     if all(line.lstrip()[:1] in ("", "#") for line in text.split("\n")):
         return []  # nothing is set, as in a new vault: no need to load a parser
+    if sum(line.count(".") ** 2 for line in text.split("\n")) > DOTS:
+        findings.append(_unreadable(where, "its keys have too many parts"))
+        return []
     import tomllib
 
     try:
-        return _flat(tomllib.loads(text))
+        found = _flat(tomllib.loads(text))
     except (ValueError, RecursionError) as error:
         findings.append(_unreadable(where, str(error)))
         return []
+    if len(found) > MOST:
+        findings.append(Finding(where, None, f"{len(found):,} values are set, and only the first {MOST} are looked at"))
+    return found[:MOST]
 
 
 def _untrusted(name: str, value: Value, line: int | None, seen: str | None) -> Finding:

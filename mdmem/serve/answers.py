@@ -7,6 +7,8 @@ must never answer by rules that are not the asker's.
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from mdmem import config
@@ -17,9 +19,11 @@ from mdmem.serve.client import TOLD
 from mdmem.serve.opening import Opened
 from mdmem.serve.protocol import DECLINED, Shape
 from mdmem.vault import preferences
+from mdmem.vault.embedding import Limits
 
-IN_LINE = 1.2
-"""Seconds that a search waits for others; the asker has 2.5 for all."""
+FEW = Limits(passages=16, seconds=0.3)
+IN_LINE, SIGN = 7.0, 0.5
+"""Seconds that a search waits for others, and between two signs that it does."""
 
 
 class Declined(MdmemError):
@@ -37,26 +41,45 @@ class Answers:
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
+        self._limit()
         self._turn = threading.Lock()
         self._code = protocol.code()
         self.served = 0
 
-    def search(self, request: Shape) -> Shape:
-        """Answer a request, and keep the numbers of its list. Raises Declined, ValueError, and what a search raises."""
+    def search(self, request: Shape, waits: Callable[[], None]) -> Shape:
+        """Answer a request, and keep the numbers of its list; `waits` is called while others are in line.
+
+        Raises Declined, ValueError, and what a search raises.
+        """
         if request.get("code") != self._code:
             raise Declined("the running watch is of another version; `mdmem watch stop` ends it", tell=True)
         query = protocol.query(request.get("query"))
-        if not self._turn.acquire(timeout=IN_LINE):
-            raise Declined("others are searching")
+        self._queue(waits)
         try:
             self._require(request.get("settings"))
             return self._answer(query, request.get("terminal"))
         finally:
             self._turn.release()
 
+    def _queue(self, waits: Callable[[], None]) -> None:
+        """Wait for one's turn."""
+        until = time.monotonic() + IN_LINE
+        while not self._turn.acquire(timeout=SIGN):
+            if time.monotonic() > until:
+                raise Declined("others are searching")
+            waits()
+
+    def _limit(self) -> None:
+        """Leave embedding to the thread that does nothing else, but for the few passages of an edit just made."""
+        self._opened.vault.parts.meaning.limits = FEW
+
     def _require(self, settings: object) -> None:
         """Decline unless the asker's settings are those in force here."""
-        if settings != self._opened.fingerprint and not (self._opened.renew() and settings == self._opened.fingerprint):
+        if settings == self._opened.fingerprint:
+            return
+        if self._opened.renew():
+            self._limit()
+        if settings != self._opened.fingerprint:
             raise Declined("the asker's settings are others")
 
     def _answer(self, query: Query, terminal: object) -> Shape:

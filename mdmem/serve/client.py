@@ -17,8 +17,11 @@ from mdmem import config
 from mdmem.errors import BadInput, MdmemError, Missing, NotFound
 from mdmem.model import Answer, Query
 
-CONNECT, PATIENCE = 0.2, 2.5
-"""Seconds for reaching the process, and for its whole answer."""
+CONNECT, PATIENCE, LONGEST = 0.2, 2.5, 10.0
+"""Seconds for reaching the process, without a word from it, and for its whole answer.
+
+While others are in line it sends blanks: to wait is quicker than to do what they all wait for as well.
+"""
 
 TOLD = (BadInput, Missing, NotFound)
 """Errors that the command would meet as well; of any other it makes its own picture."""
@@ -97,7 +100,7 @@ def ask(root: Path, what: str, more: dict[str, Any] | None = None) -> dict[str, 
 
 def _exchange(connection: Any, request: bytes, limit: int) -> bytes:
     """Send a line and read one. Raises OSError, of which TimeoutError, and ValueError for too long an answer."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + LONGEST
     connection.settimeout(PATIENCE)
     connection.sendall(request)
     received = bytearray()
@@ -105,7 +108,7 @@ def _exchange(connection: Any, request: bytes, limit: int) -> bytes:
         left = until - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        connection.settimeout(left)
+        connection.settimeout(min(left, PATIENCE))
         chunk = connection.recv(2**16)
         if not chunk:
             raise ConnectionResetError

@@ -7,15 +7,14 @@ stay behind without a thread that it needs.
 from __future__ import annotations
 
 import os
-import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+import time
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 
 from mdmem import config
 from mdmem.errors import MdmemError
+from mdmem.serve.alarm import Alarm
 from mdmem.serve.answers import Answers, Declined
 from mdmem.serve.indexing import Embedding, Indexing
 from mdmem.serve.keeping import Keeping
@@ -34,7 +33,6 @@ FIRST_LOOK = 30.0
 """Seconds after which it counts as ready though it is still comparing the files with history."""
 GLANCE = 30.0
 """Seconds between two looks at whether the socket is still there."""
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 Ready = Callable[[Shape], None]
 
@@ -47,9 +45,7 @@ def run(root: Path, *, ready: Ready, also: Say | None = None) -> None:
     place = Place.find(root, command="watch")
     with watching.watching(place):
         log = Log(place.state, clock=lambda: config.now(place.settings), also=also)
-        process = Process(place, log)
-        with process.ending_by_signals():
-            process.run(ready)
+        Process(place, log).run(ready)
 
 
 class Process:
@@ -58,8 +54,8 @@ class Process:
     def __init__(self, place: Place, log: Log) -> None:
         self._place = place
         self._log = log
-        self._end = threading.Event()
-        self._looked = threading.Event()
+        self._alarm = Alarm()
+        self._looked = False
         self._gone: Gone | None = None
         self._broken = ""
         self._since = config.now(place.settings)
@@ -78,23 +74,34 @@ class Process:
         """Begin, wait for the end, and end."""
         before = threading.excepthook
         threading.excepthook = self._fall
-        try:
-            self._server.open()
-            self._log.say(f"watching {self._place.root} (pid {os.getpid()})")
-            for rounds in self._rounds():
-                rounds.start()
-            self._looked.wait(FIRST_LOOK)
-            if not self._end.is_set():
-                ready(self.status())
-            while not self._end.wait(GLANCE):
-                self._glance()
-        finally:
-            self._stop()
-            threading.excepthook = before
+        with self._alarm.by_signals():
+            try:
+                self._server.open()
+                self._log.say(f"watching {self._place.root} (pid {os.getpid()})")
+                for rounds in self._rounds():
+                    rounds.start()
+                self._live(ready)
+            finally:
+                self._stop()
+                threading.excepthook = before
         if self._gone:
             raise self._gone
         if self._broken:
             raise RuntimeError(self._broken)
+
+    def _live(self, ready: Ready) -> None:
+        """Sleep until the end, but for what is to be seen to now and then."""
+        told, started = False, time.monotonic()
+        while not self._ending:
+            if not told and (self._looked or time.monotonic() > started + FIRST_LOOK):
+                told = True
+                ready(self.status())
+            self._glance()
+            self._alarm.wait(GLANCE)
+
+    @property
+    def _ending(self) -> bool:
+        return self._alarm.signalled or self._gone is not None or bool(self._broken)
 
     def _rounds(self) -> tuple[Rounds, ...]:
         return self._keeper, self._indexer, self._embedder, self._warmer
@@ -110,10 +117,12 @@ class Process:
             return self._keeping.look()
         except Gone as error:
             self._gone = error
-            self._end.set()
+            self._alarm.ring()
             return NEVER
         finally:
-            self._looked.set()
+            if not self._looked:
+                self._looked = True
+                self._alarm.ring()
 
     def _warm(self) -> float:
         self._answers.warm_up()
@@ -135,7 +144,7 @@ class Process:
         lines = traceback.format_exception(failed.exc_type, failed.exc_value, failed.exc_traceback)
         self._broken = f"{failed.thread.name if failed.thread else 'a thread'} failed: {lines[-1].strip()}"
         self._log.say(f"{self._broken} | {' | '.join(line.strip() for line in lines)}")
-        self._end.set()
+        self._alarm.ring()
 
     def _stop(self) -> None:
         """Let go on what goes on, commit what is calm, and give the socket back."""
@@ -155,11 +164,11 @@ class Process:
 
     # What others ask
 
-    def _respond(self, request: Shape) -> Shape:
+    def _respond(self, request: Shape, waits: Callable[[], None]) -> Shape:
         if request.get("do") == "search":
-            if self._end.is_set():
+            if self._ending:
                 raise Declined("it is ending")
-            return self._answers.search(request)
+            return self._answers.search(request, waits)
         if request.get("do") == "status":
             return {"v": VERSION, "status": self.status()}
         raise ValueError("nothing that is answered here")
@@ -177,15 +186,3 @@ class Process:
             "index": {"passages": self._indexing.passages, "unembedded": self._embedding.left},
             "served": self._answers.served,
         }
-
-    @contextmanager
-    def ending_by_signals(self) -> Iterator[None]:
-        """End when a signal says so, instead of being interrupted anywhere."""
-
-        def end(number: int, frame: FrameType | None) -> None:
-            self._end.set()
-
-        with ExitStack() as stack:
-            for number in SIGNALS:
-                stack.callback(signal.signal, number, signal.signal(number, end))
-            yield

@@ -12,6 +12,8 @@ from mdmem.serve.rounds import NEVER
 
 STEP = 0.1
 """Seconds between two stretches of embedding, for a search to come in between."""
+BUSY = 3.0
+"""Seconds until the next try where another process embeds."""
 
 
 class Indexing:
@@ -44,4 +46,4 @@ class Embedding:
         self._opened.renew()
         before, self.left = self.left, self._opened.vault.upkeep.embed()
         self._opened.tell()
-        return STEP if self.left and self.left != before else NEVER
+        return NEVER if not self.left else STEP if self.left != before else BUSY

@@ -28,6 +28,9 @@ GRACE = 1.0
 LATER = 2.0
 """Seconds until what could not be delivered is tried again."""
 
+SELDOM, WITHOUT_EVENTS = 30.0, 5.0
+"""Seconds until it is looked whether anything waits, though nothing told of it."""
+
 LONG = 10.0
 """Seconds that something may wait without a word about it."""
 
@@ -111,7 +114,8 @@ class Keeping:
     def _deliver(self) -> float:
         now = time.monotonic()
         if now >= self._due.deliver:
-            self._due.deliver = NEVER  # before, for the next record may come any moment
+            # Before, for the next record may come any moment, and without events nobody tells of it.
+            self._due.deliver = now + (WITHOUT_EVENTS if self.sight.polling else SELDOM)
             left = self._opened.vault.upkeep.catch_up()
             self._opened.tell()
             self._tell_waiting(left, now)

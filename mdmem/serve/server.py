@@ -20,17 +20,20 @@ from mdmem.serve import endpoint, protocol
 from mdmem.serve.log import Log
 from mdmem.serve.protocol import Shape
 
-AT_ONCE = 32
+AT_ONCE = 64
 """Connections; one more is told so and closed."""
 BACKLOG = 128
 READ, WRITE = 2.0, 5.0
 """Seconds for a whole request to come, and for the answer to be taken."""
 
-Respond = Callable[[Shape], Shape]
+Respond = Callable[[Shape, Callable[[], None]], Shape]
 
 
 class Server:
-    """The socket of the vault at `root`. `respond` answers a request, or raises what its asker is to be told."""
+    """The socket of the vault at `root`. `respond` answers a request, or raises what its asker is to be told.
+
+    What it calls meanwhile tells the asker that it is still in line, and raises OSError when nobody waits any more.
+    """
 
     def __init__(self, root: Path, respond: Respond, log: Log) -> None:
         self.path = endpoint.path(root)
@@ -125,7 +128,7 @@ class Server:
             request = protocol.shape(_line(connection))
             if request.get("v") != protocol.VERSION:
                 raise ValueError("another version of the protocol")
-            answer = protocol.line(self._respond(request))
+            answer = protocol.line(self._respond(request, lambda: connection.sendall(b" ")))
             if len(answer) > protocol.ANSWER_LIMIT:
                 return _told(protocol.DECLINED, "the answer is too long for one message")
             return answer

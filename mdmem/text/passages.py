@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from mdmem.text import analyze, chunk, markdown
 from mdmem.text.units import Unit
 
-VERSION = 1
+VERSION = 2
 """Part of the index's identity: raise it whenever the same unit would give other passages."""
 
+LONG = 1000
+"""Characters of a title, of all tags and of all headings that stand with every passage: a heading of a megabyte above
+a thousand passages would be read a thousand times. The passage in which it stands has all of it."""
 
 _COMMENT = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`)|<!--.*?-->", re.DOTALL)
 """A comment, or code, in which there are none."""
@@ -36,12 +39,13 @@ class Passage:
 
 def passages(unit: Unit) -> Iterator[Passage]:
     """Yield the passages of a unit in order; the title, the path and the tags stand with every one."""
-    common = [analyze.Field(unit.title, 2), analyze.Field(unit.address, 1), analyze.Field(" ".join(unit.tags), 1)]
+    tags = " ".join(unit.tags)[:LONG]
+    common = [analyze.Field(unit.title[:LONG], 2), analyze.Field(unit.address, 1), analyze.Field(tags, 1)]
     if _is_of_a_log(unit):  # whose title is its day: found as a whole, or every 2026 would find it
         common = [analyze.Field(f"{unit.day} {unit.time or ''}", 1, parts=False)]
     for piece in chunk.chunks(unit.text, 0, len(unit.text)):
         text = markdown.strip_comments(unit.text[piece.start : piece.end])
-        headings = analyze.Field(" ".join(piece.headings), 1)
+        headings = analyze.Field(" ".join(piece.headings)[:LONG], 1)
         yield Passage((*common, headings, analyze.Field(text, 1)), _saying(unit, piece.headings, text.strip()))
 
 
@@ -55,4 +59,5 @@ def _saying(unit: Unit, headings: tuple[str, ...], text: str) -> str:
     if not text or all(line.startswith("#") and line.lstrip("#")[:1] in ("", " ") for line in text.split("\n") if line):
         return ""  # headings alone are near to every question
     above = dict.fromkeys(headings if _is_of_a_log(unit) else (unit.title, *headings))
-    return "\n".join([*(line for line in above if line and line not in text), text])
+    lines = (line[:LONG] for line in above if line and line not in text)
+    return "\n".join([*lines, text])

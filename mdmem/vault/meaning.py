@@ -55,6 +55,7 @@ class Meaning:
         self.place = place
         self.notices = notices
         self.model = place.settings.text("embedding.model") if model is None else model
+        self.limits: Limits | None = None  # of what a search embeds, where others than usual
         self._models = config.cache_dir()
         self._card: Card | None = None
         self._encoder: Encoder | None = None
@@ -206,7 +207,9 @@ class Meaning:
                 held = True
             if not held:
                 return Embedded(left=len(cache.missing({passage.saying for passage in listed})))
-            return embed(listed, self.place, stores.catalog, cache, lambda: self.encoder(card), limits=FOREGROUND)
+            return embed(
+                listed, self.place, stores.catalog, cache, lambda: self.encoder(card), limits=self.limits or FOREGROUND
+            )
 
     def neighbours(self, stores: Stores, card: Card) -> Neighbours | None:
         """Give Chroma's side of a generation; None for an index in memory."""

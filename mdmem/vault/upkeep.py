@@ -78,6 +78,7 @@ class Upkeep:
 
     def refresh(self) -> Reindexed:
         """Bring the index of words up to date. Raises Busy, StorageFailed."""
+        self._parts.index.patient = True  # what is half saved is looked at again before long
         return self._parts.index.refresh()
 
     def embed(self) -> int:

@@ -252,7 +252,7 @@ def test_commands_and_options_are_completed(run):
         return run(env=env).stdout.split()
 
     assert offered("mdmem se") == ["search"]
-    assert offered("mdmem config ") == ["get", "set", "list", "path"]
+    assert offered("mdmem config ") == ["get", "set", "list", "path", "trust"]
     assert offered("mdmem config get search.b") == ["search.bm25_k1", "search.bm25_b"]
     names = [setting.name for setting in config.TABLE if setting.name.startswith("sea")]
     assert offered("mdmem config get sea") == names and len(names) > 5

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import stat
 import subprocess
 import sys
 
@@ -352,17 +351,16 @@ def test_an_editor_that_fails_changes_nothing(on_terminal, run, vault, editor, c
     assert text_of(run, address) == "stays"
 
 
-def test_what_cannot_be_saved_is_kept_in_a_named_file(on_terminal, run, vault):
+def test_what_cannot_be_saved_is_kept_beside_what_stands_there(on_terminal, run, vault):
     address = add(run, "the first text")
     log = next((vault / "memory" / "daily").iterdir())
     env = script(vault, f'sed -i s/first/other/ {log}; echo "hours of work" > "$1"')
     code, seen = on_terminal(*MDMEM, "edit", address, env=env)
     assert code == 12, seen
-    kept = re.search(r"your text is kept in (\S+)", seen)
-    with open(kept[1]) as file:
-        assert file.read() == "hours of work\n"
-    assert stat.S_IMODE(os.stat(kept[1]).st_mode) == 0o600
-    os.unlink(kept[1])
+    assert "mdmem conflicts" in seen
+    (conflict,) = json.loads(run("conflicts", "--json").stdout)["conflicts"]
+    assert "hours of work" in conflict["theirs"]
+    assert "the other text" in conflict["ours"]
     assert "the other text" in log.read_text()
 
 

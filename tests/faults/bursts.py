@@ -82,10 +82,12 @@ def _settled(vault: Vault, running: Watched, files: int | None) -> list[str]:
 
 
 def _missed(vault: Vault, files: int) -> list[str]:
-    """Search for some of the files, and count them all."""
+    """Count all that is found, once it is indexed, and search for some of the files."""
+    until = time.monotonic() + PATIENCE
+    while (total := found(vault.root, "many", "-k", "1")["total"]) != files and time.monotonic() < until:
+        time.sleep(1)
     shown = range(0, files, max(1, files // 20))
     missed = [number for number in shown if found(vault.root, f"burst{number:06}", "-k", "1")["total"] != 1]
-    total = found(vault.root, "many", "-k", "1")["total"]
     return [f"not found: {number}" for number in missed] + ([] if total == files else [f"{total} of {files} found"])
 
 

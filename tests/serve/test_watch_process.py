@@ -16,7 +16,7 @@ from watch_sandbox import found, in_history, mdmem, until, watched
 
 from mdmem import Vault
 from mdmem.errors import BadInput
-from mdmem.serve import detachment
+from mdmem.serve import detachment, sight
 from mdmem.serve.log import LIMIT, Log
 from mdmem.serve.rounds import NEVER, Rounds
 from mdmem.serve.watch import cover
@@ -167,3 +167,31 @@ def test_folders_are_watched_but_for_what_is_hidden_or_another_s(tmp_path: Path)
         ("memory/archives/deep", True),
         ("notes", True),
     }
+
+
+def test_events_that_do_not_come_are_noticed_and_done_without(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    log = Log(vault.place.state, clock=lambda: datetime.now(UTC), also=seen.append)
+    changed: list[int] = []
+    silent = sight.Sight(
+        vault.root, vault.place.state, log, changed=lambda: changed.append(1), waiting=lambda: changed.append(2)
+    )
+    monkeypatch.setattr(sight, "LATE", 0.3)
+    monkeypatch.setattr(silent, "_tell", lambda path, is_folder: None)  # as a queue that lost everything
+    until(lambda: silent.tend(()) == sight.POLL and silent.polling)
+    assert [line.partition(" ")[2][:9] for line in seen] == ["no events", "no events"]
+    assert "begun anew" in seen[0] and "looked at every 2 seconds" in seen[1]
+    monkeypatch.undo()
+    monkeypatch.setattr(sight, "EVENTS_AGAIN", 0.0)
+    until(lambda: silent.tend(()) and not silent.polling)
+    silent.stop()
+    assert seen[2].endswith("events come again")
+
+
+def test_a_heartbeat_comes_back(vault: Vault) -> None:
+    log = Log(vault.place.state, clock=lambda: datetime.now(UTC))
+    eyes = sight.Sight(vault.root, vault.place.state, log, changed=lambda: None, waiting=lambda: None)
+    eyes.tend(())
+    until(lambda: eyes._back)
+    assert not eyes.polling
+    eyes.stop()

@@ -56,7 +56,7 @@ def test_a_convex_sum_by_hand() -> None:
     assert fuse.convex(legs, {"keyword": 1, "semantic": 0}) == {1: 2.0, 2: -1.0, 3: 0.0}
 
 
-@given(SCORES, SCORES, st.floats(0.01, 100), st.floats(0, 100))
+@given(SCORES, SCORES, st.floats(0.01, 100), st.floats(0, 100, allow_subnormal=False))
 def test_weights_count_by_their_share(
     one: dict[int, float], two: dict[int, float], first: float, second: float
 ) -> None:

@@ -156,3 +156,12 @@ def test_headings_and_comments_alone_say_nothing(text: str) -> None:
 def test_a_tag_is_no_heading() -> None:
     ((passage,),) = cut("memory/tags.md", "#bread #rye\n")
     assert passage.saying.endswith("#bread #rye")
+
+
+@pytest.mark.parametrize("top", ["# {}", "{}\n===", "---\ntitle: {}\n---\n", "---\ntags: [{}]\n---\n"])
+def test_a_huge_heading_is_not_read_again_with_every_passage(top: str) -> None:
+    huge = " ".join(f"huge{number}" for number in range(5000))
+    ((first, *rest),) = cut("memory/plan.md", top.replace("{}", huge) + "\n\n" + long(40))
+    assert len(rest) > 20
+    assert all(sum(len(field.text) for field in passage.fields) < 20_000 for passage in (first, *rest))
+    assert sum(len(passage.saying) for passage in rest) < 40 * 10_000
