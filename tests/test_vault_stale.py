@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import Any
 
@@ -266,3 +267,14 @@ def test_git_may_be_seen_in_the_middle_of_a_checkout(three: Vault) -> None:
     git(three, "switch", "-q", "main")
     settle(three)
     assert log(three) == whole
+
+
+def test_half_a_save_is_not_committed(vault: Vault) -> None:
+    """An editor that writes in place empties the file first."""
+    whole = "# Plan\n" + "A line of the plan.\n" * 50
+    path = write(vault, "memory/plan.md", whole)
+    vault.commit()
+    path.write_bytes(b"")
+    threading.Timer(0.3, lambda: path.write_text(whole + "One more.\n")).start()
+    again(vault).commit()
+    assert git(vault, "show", "HEAD:memory/plan.md") == (whole + "One more.\n").removesuffix("\n")

@@ -6,13 +6,14 @@ hand edits met on the way become a commit of their own, first.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 
 from mdmem import fsio, indexer
-from mdmem.errors import MdmemError, Refused, StorageFailed
+from mdmem.errors import Busy, MdmemError, Refused, StorageFailed
 from mdmem.store.journal import Journal, Mark, Record, Tracked
 from mdmem.store.lock import Lock
 from mdmem.store.repo import Committed
@@ -25,6 +26,9 @@ from mdmem.vault.reasons import DELETED, POWER, STALE
 
 ROUNDS = 5
 """How often whoever commits looks for more that was placed meanwhile."""
+
+SETTLING = 2.0
+"""Seconds that an editor may take between emptying a file and writing it again."""
 
 STANDING = ("ignored by", "the filter", "in another repository", "behind the link", "git does not take")
 """Reasons that stay until the user changes something: such a path is not tried again by every command."""
@@ -110,12 +114,21 @@ class Commits:
                 return []
             if any(path.startswith("memory/") for path in found) and not (self.place.root / "memory").is_dir():
                 raise Refused("memory/ is gone", "bring it back, or commit its end with git itself")
-            return self._commit_found(found)
+            before = self.place.repo.read_many("HEAD", list(found))
+            if when is None:
+                found = {path: self._whole(path, now, before.get(path, b"")) for path, now in found.items()}
+            return self._commit_found(found, before)
 
-    def _commit_found(self, found: Mapping[str, fsio.Snapshot | None]) -> list[str]:
+    def _whole(self, path: str, now: fsio.Snapshot | None, before: bytes) -> fsio.Snapshot | None:
+        """Look again at a file as long as an editor may be in the middle of saving it."""
+        while now is not None and _is_cut(now, now.data, before):
+            time.sleep(0.05)
+            now = self._read(path)
+        return now
+
+    def _commit_found(self, found: Mapping[str, fsio.Snapshot | None], before: dict[str, bytes]) -> list[str]:
         """Commit these versions, after what they dropped is noted; what mdmem had written there is then put back."""
         wanted = {path: now.data if now else None for path, now in found.items()}
-        before = self.place.repo.read_many("HEAD", list(wanted))
         behind: list[Older] = []
         for path, now in found.items():
             if now is not None:
@@ -232,6 +245,7 @@ class Commits:
                 snapshot = self._read(path)
                 data = snapshot.data if snapshot else None
                 share = self._share(path, data, here, self._blob(tree, path))
+                self._require_whole(path, snapshot, share)
             except MdmemError as error:
                 self._leave({path: error.message})
                 continue
@@ -246,6 +260,13 @@ class Commits:
         if not contents:
             return {}
         return self._settle(ours, self._commit(contents, messages.of_entries([one.record for one in ours])))
+
+    def _require_whole(self, path: str, snapshot: fsio.Snapshot | None, share: Share) -> None:
+        """Leave a log that an editor may be in the middle of saving. Raises Busy."""
+        if not snapshot or share.by_hand is None:
+            return
+        if _is_cut(snapshot, share.by_hand, self.place.repo.read("HEAD", path) or b""):
+            raise Busy("an editor may be saving it just now", "the next command commits it")
 
     def _share(self, path: str, data: Content, group: list[Tracked], blob: str | None) -> Share:
         """Part a version of a log into the entries of a group, those of later groups, and what a person wrote."""
@@ -325,6 +346,12 @@ class Commits:
             if self._left.get(path) != reason:
                 self.notices.append(f"{path} is not committed: {reason}")
         self._left |= left
+
+
+def _is_cut(now: fsio.Snapshot, data: bytes, before: bytes) -> bool:
+    """Tell whether a version that was saved just now, `data` of it a person's, may be the beginning of another."""
+    age = abs(time.time() - max(now.stat.st_mtime, now.stat.st_ctime))
+    return age < SETTLING and 2 * len(data) < len(before)
 
 
 def _path(one: Tracked) -> str:
