@@ -278,3 +278,13 @@ def test_half_a_save_is_not_committed(vault: Vault) -> None:
     threading.Timer(0.3, lambda: path.write_text(whole + "One more.\n")).start()
     again(vault).commit()
     assert git(vault, "show", "HEAD:memory/plan.md") == (whole + "One more.\n").removesuffix("\n")
+
+
+def test_an_editor_that_never_reads_again_loses_nothing(three: Vault) -> None:
+    mine = A + "- 05:00 mine\n"
+    for line in ("", "- 05:01 mine again\n", "- 05:02 and again\n"):
+        mine += line
+        save(three, mine)
+        settle(three)
+        assert body(three) == mine + B + C
+    assert kept(three) == []

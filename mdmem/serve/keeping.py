@@ -22,6 +22,9 @@ from mdmem.serve.sight import Sight
 FULL = 3600.0
 """Seconds between two looks at every byte."""
 
+AGAIN = 60.0
+"""Seconds until the first such look for files that a commit left out; then twice as long each time."""
+
 GRACE = 1.0
 """Seconds in which whoever journalled something may finish it."""
 
@@ -58,6 +61,7 @@ class Keeping:
         self._changed = changed
         self._due = Due()
         self._waiting_since = NEVER
+        self._again = AGAIN
         self._presence = Presence.of(place.root, place.repo.git_dir, place.state)
         self.sight = Sight(place.root, place.state, log, changed=ring, waiting=self._expect)
         self._saving, self._observing = Patience("commit", log), Patience("put back", log)
@@ -161,9 +165,15 @@ class Keeping:
             return self._saving.failed(error)
         self._saving.well()
         self.pace.saved(seen)
-        self._opened.tell()
+        self._look_again(left=self._opened.tell())
         self._told(made)
         return NEVER
+
+    def _look_again(self, *, left: bool) -> None:
+        """Where something was said of a commit, a file may have been left out for now, such as one that is staged."""
+        if left:
+            self._due.full = min(self._due.full, time.monotonic() + self._again)
+        self._again = min(FULL, self._again * 2) if left else AGAIN
 
     def finish(self) -> None:
         """Commit what stands still, before the end."""

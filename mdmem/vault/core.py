@@ -126,6 +126,8 @@ class Vault:
             commits |= intake.committed_by_others(self.parts.journal, own - commits.keys())
         except MdmemError as error:  # the text is safe: whatever fails from here on is for the next command
             self.notices.append(error.message)
+        if own - commits.keys():  # a work tree that is removed takes the journal along
+            self.parts.kept.update()
         return intake.added(records, self.parts.delivery.placed, commits, self.notices)
 
     # Reading

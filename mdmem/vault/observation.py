@@ -109,7 +109,9 @@ class Observation:
         if not absence.held(before) - absence.held(now):
             return
         known = list(self._known(path, before, tracked))
-        seen = self._seen_before(path)
+        # What was put back stands in a save that a person made without it: they never saw it.
+        back = {kept_key(one) for one in tracked if one.record.op == "restore" and one.order}
+        seen = self._seen_before(path).keys() - back
         saved = max(snapshot.stat.st_mtime_ns, snapshot.stat.st_ctime_ns)
         coming = "".join(form for one in tracked if _is_coming(one) for form in daylog.forms(one.record))
         evidence = Evidence(seen, self._elsewhere(path), saved, coming)

@@ -15,6 +15,7 @@ from watch_sandbox import found, in_history, mdmem, until, watched
 
 from mdmem import Vault
 
+pytestmark = pytest.mark.slow
 NOTE = "memory/plan.md"
 
 
