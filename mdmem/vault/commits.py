@@ -19,6 +19,7 @@ from mdmem.store.lock import Lock
 from mdmem.store.repo import Committed
 from mdmem.text import entries, standing
 from mdmem.vault import daylog, messages, older, recovery, replacement
+from mdmem.vault.daylog import decoded, encoded
 from mdmem.vault.observation import Observation, is_of_another_boot
 from mdmem.vault.older import Older
 from mdmem.vault.place import SETTINGS, Place
@@ -107,7 +108,7 @@ class Commits:
         """
         with self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
             self._commit_all(())
-            ours = {_path(one) for one in self.placed()}
+            ours = {one.file for one in self.placed()}
             found = {path: now for path, now in self.found(paths).items() if path not in ours}
             found = {path: now for path, now in found.items() if when is None or when(path, now)}
             if not found:
@@ -157,7 +158,7 @@ class Commits:
         reason = self._left.get(path, "")
         if reason and not reason.startswith(STANDING):
             return reason
-        waits = any(_path(one) == path for one in self.placed())
+        waits = any(one.file == path for one in self.placed())
         return "its last change waits" if waits else None
 
     def changed(self, paths: Sequence[str] | None = None) -> dict[str, Content]:
@@ -209,7 +210,7 @@ class Commits:
 
     def _next_group(self) -> list[Tracked]:
         """Give the first of what was placed: adds that follow each other together, another change on its own."""
-        free = [one for one in self.placed() if _path(one) not in self._left]
+        free = [one for one in self.placed() if one.file not in self._left]
         groups = groupby(
             free, key=lambda one: one.record.op if one.record.is_entry else one.record.group or one.record.id
         )
@@ -217,7 +218,7 @@ class Commits:
 
     def _commit_change(self, group: Sequence[Tracked]) -> dict[str, str]:
         """Commit one change of whole files, after what people did to them before."""
-        paths = [_path(one) for one in group]
+        paths = [one.file for one in group]
         heads = self.place.repo.read_many("HEAD", paths)
         contents: dict[str, Content] = {}
         by_hand: dict[str, Content] = {}
@@ -237,10 +238,10 @@ class Commits:
         contents: dict[str, Content] = {}
         by_hand: dict[str, Content] = {}
         ours: list[Tracked] = []
-        paths = list(dict.fromkeys(map(_path, group)))
+        paths = list(dict.fromkeys(one.file for one in group))
         tree = self._tree(paths)
         for path in paths:
-            here = [one for one in group if _path(one) == path]
+            here = [one for one in group if one.file == path]
             try:
                 snapshot = self._read(path)
                 data = snapshot.data if snapshot else None
@@ -275,17 +276,17 @@ class Commits:
         rest = _without_tail(data, group)
         if rest is not None and self._is_head(path, rest, blob):
             return Share(data, None, tuple(group))
-        head = _text(self.place.repo.read("HEAD", path) or b"")
+        head = decoded(self.place.repo.read("HEAD", path) or b"")
         blocks = [one.block or "" for one in group]
-        ours = standing.without(_text(data), blocks, head)
+        ours = standing.without(decoded(data), blocks, head)
         foreign = self._foreign(path, group)
         others = standing.without(ours.rest, foreign, head)
         strange = [block for block, stood in zip(foreign, others.stood, strict=True) if stood]
-        content = standing.without(_text(data), strange, head).rest
-        by_hand = None if self._is_head(path, _data(others.rest), blob) else _data(others.rest)
+        content = standing.without(decoded(data), strange, head).rest
+        by_hand = None if self._is_head(path, encoded(others.rest), blob) else encoded(others.rest)
         there = tuple(one for one, stood in zip(group, ours.stood, strict=True) if stood)
         lost = tuple(one for one, stood in zip(group, ours.stood, strict=True) if not stood)
-        return Share(_data(content), by_hand, there, lost)
+        return Share(encoded(content), by_hand, there, lost)
 
     def _foreign(self, path: str, group: Sequence[Tracked]) -> list[str]:
         """Give the entries that may stand in a log and are not of this group.
@@ -293,7 +294,7 @@ class Commits:
         Asked after reading the log: whatever stands in it was in the journal before, if only as waiting.
         """
         ids = {one.record.id for one in group}
-        open_adds = [one for one in self.journal.scan(settled=False) if one.record.is_entry and _path(one) == path]
+        open_adds = [one for one in self.journal.scan(settled=False) if one.record.is_entry and one.file == path]
         strange = [one for one in open_adds if one.record.id not in ids]
         blocks = [one.block for one in strange if one.state == "placed" and one.block]
         return blocks + [form for one in strange if one.state == "waiting" for form in daylog.forms(one.record)]
@@ -319,10 +320,10 @@ class Commits:
     def _settle(self, group: Sequence[Tracked], done: Committed) -> dict[str, str]:
         """Tell the journal which records are in history, and which never will be unless the user changes something."""
         head = done.commit or self.place.repo.head() or ""
-        settled = [one for one in group if _path(one) not in done.left]
+        settled = [one for one in group if one.file not in done.left]
         marks = [Mark(state="committed", ids=(one.record.id,), commit=head) for one in settled]
         for one in group:
-            reason = done.left.get(_path(one), "")
+            reason = done.left.get(one.file, "")
             if reason.startswith(STANDING):
                 marks.append(Mark(state="held", ids=(one.record.id,), reason=reason))
         if marks:
@@ -332,7 +333,7 @@ class Commits:
     def _release(self, paths: set[str]) -> None:
         """Let go of what was held because its file could not be committed, now that it was."""
         for one in self.journal.scan(settled=False):
-            if one.state == "held" and _path(one) in paths and (one.reason or "").startswith(STANDING):
+            if one.state == "held" and one.file in paths and (one.reason or "").startswith(STANDING):
                 self.journal.mark("committed", [one.record.id], commit=self.place.repo.head())
 
     def _commit(self, contents: Mapping[str, Content], said: str) -> Committed:
@@ -354,23 +355,11 @@ def _is_cut(now: fsio.Snapshot, data: bytes, before: bytes) -> bool:
     return age < SETTLING and 2 * len(data) < len(before)
 
 
-def _path(one: Tracked) -> str:
-    return one.path or one.record.path or ""
-
-
 def _without_tail(data: bytes, group: Sequence[Tracked]) -> bytes | None:
     """Take the entries off a log that ends in just these; None when it does not."""
     for one in reversed(group):
-        block = _data(one.block or "")
+        block = encoded(one.block or "")
         if not block or not data.endswith(block):
             return None
         data = data[: len(data) - len(block)]
     return data
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
-
-
-def _data(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

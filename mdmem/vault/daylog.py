@@ -45,12 +45,12 @@ class Known:
 
     def add(self, block: str) -> None:
         """Count one more of these blocks as known."""
-        self.ever[_digest(block)] += 1
-        self.uncommitted[_digest(block)] += 1
+        self.ever[digest(block)] += 1
+        self.uncommitted[digest(block)] += 1
 
     def _sum(self, counts: Counter[str], block: str) -> int:
         unix = block.replace("\r\n", "\n")  # somebody may have changed the file's line endings since
-        return counts[_digest(unix)] + counts[_digest(unix.replace("\n", "\r\n"))]
+        return counts[digest(unix)] + counts[digest(unix.replace("\n", "\r\n"))]
 
 
 class DayLog:
@@ -210,10 +210,16 @@ def _clock(block: str) -> str:
     return block[2:].split(maxsplit=1)[0]
 
 
-def _digest(block: str) -> str:
+def digest(block: str) -> str:
+    """Give the SHA-256 of an entry as it stands."""
     return hashlib.sha256(encoded(block)).hexdigest()
 
 
 def encoded(text: str) -> bytes:
     """Give the bytes that a text was decoded from."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def decoded(data: bytes) -> str:
+    """Give a text from which `encoded` gives these bytes again."""
+    return data.decode("utf-8", "surrogateescape")

@@ -21,7 +21,7 @@ from mdmem.errors import MdmemError, Refused, StorageFailed
 from mdmem.store.journal import Journal, Mark, Record, Tracked
 from mdmem.store.lock import Lock
 from mdmem.text import markdown, units
-from mdmem.vault.daylog import DayLog, Known, Placed, encoded
+from mdmem.vault.daylog import DayLog, Known, Placed, digest, encoded
 from mdmem.vault.observation import Observation, is_of_another_boot, text_of
 from mdmem.vault.place import Place
 from mdmem.vault.reasons import POWER, RECOVERED, STALE, TORN
@@ -253,8 +253,8 @@ class Delivery:
         uncommitted: Counter[str] = Counter()
         for one in self.journal.scan():
             if one.block is not None and one.path == log.path and one.record.id not in strange:
-                ever[_digest(one.block)] += 1
-                uncommitted[_digest(one.block)] += one.state == "placed"
+                ever[digest(one.block)] += 1
+                uncommitted[digest(one.block)] += one.state == "placed"
         for receipt in self.journal.receipts():
             if receipt.block and receipt.path == log.path and receipt.id not in strange:
                 ever[receipt.block] += 1
@@ -310,7 +310,3 @@ class Delivery:
 def _is_back(one: Tracked) -> bool:
     """Tell whether an entry stood in its log before."""
     return one.record.op == "restore" or one.reason in (STALE, RECOVERED)
-
-
-def _digest(block: str) -> str:
-    return hashlib.sha256(encoded(block)).hexdigest()

@@ -6,7 +6,6 @@ evidence. It must never change a memory file; what is to be put back waits in th
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from mdmem.store.lock import Lock
 from mdmem.text import absence, entries, markdown, units
 from mdmem.text.absence import Evidence, Known, Verdict
 from mdmem.vault import daylog, replacement
-from mdmem.vault.daylog import encoded
+from mdmem.vault.daylog import decoded, digest, encoded
 from mdmem.vault.place import Place
 from mdmem.vault.reasons import DELETED, STALE, UNCLEAR
 
@@ -67,10 +66,6 @@ class Observation:
         stamp = text_of(stat)
         return (path, stamp) not in (self.journal.last, self._observed())
 
-    def last_log(self) -> str:
-        """Give the log that was written to last."""
-        return self.journal.last[0]
-
     def _observed(self) -> tuple[str, str]:
         if not self._loaded:
             self._loaded = True
@@ -101,11 +96,11 @@ class Observation:
 
     def _look(self, path: str, snapshot: fsio.Snapshot) -> None:
         # The journal is read after the file: whatever mdmem wrote into it is known then.
-        tracked = [one for one in self.journal.scan() if _path(one) == path]
+        tracked = [one for one in self.journal.scan() if one.file == path]
         head = self.place.repo.read("HEAD", path) or b""
-        now = _text(snapshot.data)
+        now = decoded(snapshot.data)
         self._let_go(tracked, now)
-        before = reference(tracked, _text(head))
+        before = reference(tracked, decoded(head))
         if not absence.held(before) - absence.held(now):
             return
         known = list(self._known(path, before, tracked))
@@ -139,7 +134,7 @@ class Observation:
         for info in self.place.repo.history(paths=[path], k=VERSIONS):
             if info.trailers.get("Mdmem-Op", "save") == "save" and len(info.parents) < 2:
                 blob = next((file.new for file in info.files if file.path == path), None)
-                return absence.held(_text(dict(self.place.repo.blobs([blob]))[blob])) if blob else Counter()
+                return absence.held(decoded(dict(self.place.repo.blobs([blob]))[blob])) if blob else Counter()
         return Counter()
 
     def _elsewhere(self, path: str) -> Callable[[str], bool]:
@@ -148,7 +143,7 @@ class Observation:
         @cache
         def others() -> tuple[set[str], ...]:
             scan = indexer.scan(str(self.place.root), self.place.settings.items("roots"))
-            return tuple(_lines(_text(self._bytes(file.path))) for file in scan.files if file.path != path)
+            return tuple(_lines(decoded(self._bytes(file.path))) for file in scan.files if file.path != path)
 
         def stands(text: str) -> bool:
             wanted = _lines(text)
@@ -242,7 +237,7 @@ def reference(tracked: Sequence[Tracked], head: str) -> str:
             source = source + ("" if not source or source.endswith("\n") else "\n") + (one.block or "")
         else:
             known = replacement.versions(one.record, None, encoded(source))
-            source = _text(known.after or b"") if known else source
+            source = decoded(known.after or b"") if known else source
             spare = absence.held(source)
     return source
 
@@ -274,15 +269,6 @@ def text_of(stamp: fsio.Stamp) -> str:
     return f"{stamp.size}:{stamp.mtime_ns}:{stamp.ctime_ns}:{stamp.inode}"
 
 
-def digest(block: str) -> str:
-    """Give the SHA-256 of an entry as it stands."""
-    return hashlib.sha256(encoded(block)).hexdigest()
-
-
-def _path(one: Tracked) -> str:
-    return one.path or one.record.path or ""
-
-
 def _unix(text: str) -> str:
     return text.replace("\r\n", "\n")
 
@@ -291,7 +277,3 @@ def _lines(text: str) -> set[str]:
     """Give what the lines of a text say, without list marks, times of day and comments around it."""
     plain = (_AROUND.sub("", line) for line in text.split("\n"))
     return {" ".join(line.split()) for line in plain} - {""}
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")

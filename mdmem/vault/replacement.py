@@ -16,6 +16,7 @@ from mdmem import fsio, merge
 from mdmem.errors import MdmemError, StorageFailed
 from mdmem.merge import Patch
 from mdmem.store.journal import Journal, Record, Tracked
+from mdmem.vault.daylog import decoded, encoded
 from mdmem.vault.place import Place
 from mdmem.vault.reasons import KEPT
 
@@ -135,7 +136,7 @@ def _record(step: Step, op: str, message: str, group: str) -> Record:
         before=digest(step.before),
         after=digest(step.wanted),
         group=group,
-        extra={"message": message, "patch": [change.start, _text(change.cut), _text(change.put)]},
+        extra={"message": message, "patch": [change.start, decoded(change.cut), decoded(change.put)]},
     )
 
 
@@ -145,7 +146,7 @@ def versions(record: Record, now: bytes | None, head: bytes | None) -> Versions 
     None when both were changed otherwise since.
     """
     start, cut, put = record.extra["patch"]
-    change = Patch(start, _data(cut), _data(put))
+    change = Patch(start, encoded(cut), encoded(put))
     if digest(now) == record.after:
         before = merge.backward(now or b"", change) if record.before else None
         return Versions(before, now)
@@ -158,11 +159,3 @@ def versions(record: Record, now: bytes | None, head: bytes | None) -> Versions 
 def digest(data: bytes | None) -> str | None:
     """Give the SHA-256 of a file's bytes, None for no file."""
     return hashlib.sha256(data).hexdigest() if data is not None else None
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")
-
-
-def _data(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

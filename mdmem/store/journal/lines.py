@@ -83,6 +83,11 @@ class Tracked:
     reason: str | None = None
     boot: str | None = None
 
+    @property
+    def file(self) -> str:
+        """The file it stands in, or is meant for; "" for none."""
+        return self.path or self.record.path or ""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
