@@ -73,6 +73,11 @@ def test_a_part_of_a_text_folds_to_a_part_of_the_folded_text(before: str, part: 
     assert analyze.fold(part) in analyze.fold(text)
 
 
+@pytest.mark.parametrize("letter", "Ǿǿℏꟸ𐞕𐞢łØ")
+def test_a_stroke_goes_with_its_accent(letter: str) -> None:
+    assert analyze.fold(letter).isascii()
+
+
 @given(st.text())
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert analyze.fold(analyze.fold(text)) == analyze.fold(text)
