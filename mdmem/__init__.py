@@ -9,27 +9,32 @@ cuts what it shows from the files as they are.
     model.py         the nouns: Entry, Query, Hit, Answer, Change, Finding …
     config/          find the vault; typed settings; the only reader of the environment
       table.py         every setting with its default and meaning; values.py says what each may be
+      sources.py       settings as they are found: in the vault's file, in the user's, in the environment
       trust.py         which vaults may set what can run or send something
     fsio/            every disk write: append, replace, put, unlink, mkdir, sync
       calls.py         the calls that may change the disk, each by a name; trouble.py says why one failed
       paths.py         how a file is reached: no links, regular files only; snapshot.py what stands there
       tail.py          append, as a whole or not at all; state.py writes what nobody else saves
       replacement.py   another file in its place, or none; leftovers.py clears what that leaves in tmp/
+      uptime.py        which run of the machine this is
     text/            pure functions: no files, no clock, no environment
       entries.py       the daily log's grammar: where entries begin and end; items.py lays one out
       markdown.py      decoding, headings, tags, links; lines.py says what each line is
       frontmatter.py   YAML at the top of a document, read; fields.py changes one key and no other byte
       units.py         what a file holds as units of memory, and their addresses; names.py which files never count
+      edits.py         one unit changed, and no other byte
       chunk.py         passages of a document, by headings, with exact spans
       passages.py      what a unit is found by: weighted words for BM25, and one text for a model
       analyze.py       what a text is found by: words, identifiers and their parts, CJK pairs
       query.py         what was typed, as a tree; snippet.py what to show of a hit
       routes.py        rules by which a query goes to one leg; scripts.py what a model can read of a text
       fuse.py          the scores of two legs as one
-      changes.py       two versions of a file compared by entry; absence.py how an entry went that is missing
+      changes.py       two versions of a file compared by entry; standing.py finds the known ones again
+      absence.py       how an entry went that is missing: taken out, corrected, moved, or dropped unseen
       dates.py         moments as people write them, by calendar.py; mentions.py finds them in a sentence
       secrets.py       what looks like one; screen.py what a terminal may get
-    merge/           two changes of one file brought together, and one change taken back
+    merge/           two changes of one file brought together, and one change taken back; no I/O
+      files.py         which way is right for a file: logs.py by entry, documents.py by key and line
     store/           one adapter for each outside thing; adapters never meet
       journal/         acknowledged changes, durable until they are in history; lines.py is their grammar
       lock.py          locks between processes
@@ -45,17 +50,19 @@ cuts what it shows from the files as they are.
     retrieve/        from a query to an order of units; takes its legs as arguments, no I/O of its own
       keyword.py       what BM25 and the text itself find; fusion.py one order of what both legs found
     vault/           the aggregate, and the only wiring of the stores
-      core.py          Vault, the one object; parts.py wires its rooms and stores
-      delivery.py      from the journal to the file; commits.py from the file to history
-      observation.py   what others saved over; mending.py the same for documents; recovery.py what is kept of it
+      core.py          Vault, the one object; parts.py wires its rooms and stores; place.py where it stands
+      intake.py        what `add` is given; delivery.py from the journal to the file; commits.py from there to history
+      observation.py   logs that others saved over; older.py and mending.py the same for documents
+      recovery.py      what is kept of it, for one of reasons.py; kept.py keeps that in the repository too
       amendment.py     what is there already, changed; replacement.py whole files; conflicts.py what does not merge
       searching.py     answers queries; index.py and meaning.py keep words and vectors, semantic.py asks a model
-      verification.py  every index compared with the files; upkeep.py what a watching process may do
+      verification.py  every index compared with the files, by comparison.py and likeness.py
+      upkeep.py        what a process may do that watches; watching.py which process that is
     doctor/          what can go wrong around a vault, each with its place and its fix; changes nothing
     evaluate/        how good search is on somebody's own questions
     serve/           the long-lived process of a vault, and how commands ask it
       client.py        asks, with the standard library alone; protocol.py what is said
-      daemon.py        the process; keeping.py watches the files, answers.py answers searches
+      daemon.py        the process: keeping.py watches the files, indexing.py the indexes, answers.py answers searches
     cli/             the command line: parse, one call of Vault, one call of render; app.py is the one error boundary
 
 Imports go strictly downward, in this order: errors, model; config, fsio, text; store; indexer, retrieve, merge; vault;

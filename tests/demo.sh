@@ -20,6 +20,20 @@ run() {
     eval "$1"
 }
 
+# Whatever happens, no process goes on watching; and nothing here is waited for longer than 20 s.
+trap 'mdmem --vault "$home/vault" watch stop >/dev/null 2>&1 || :' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+await() {
+    tries=0
+    until eval "$1"; do
+        tries=$((tries + 1))
+        [ $tries -lt 200 ] || { echo "This did not happen: $1" >&2; exit 1; }
+        sleep 0.1
+    done
+}
+
 say 'A vault is a folder of Markdown files under git. Somebody has written some already; now they are memory.'
 run 'ls memory'
 run 'head -7 memory/daily/2026-11-20.md'
@@ -61,6 +75,28 @@ run 'echo "- 10:00 Typed straight into the file" >> memory/daily/2026-11-23.md'
 run 'mdmem diff'
 run 'mdmem commit'
 run 'mdmem log -k 3'
+
+say 'Let one process watch: what is saved is committed by itself, and the model stays loaded.'
+run 'mdmem watch --detach'
+run 'echo "- 10:05 Saved in an editor, and no more" >> memory/daily/2026-11-23.md'
+await 'git diff --quiet HEAD'
+run 'git log -1 --format="%h %s"'
+
+say 'An editor holds an older copy: an entry comes while it is open, then it saves. The entry is put back below.'
+run 'cp memory/daily/2026-11-23.md ../buffer'
+run 'mdmem add --at "2026-11-23 10:10" "Came while the editor was open"'
+run 'echo "- 10:15 Typed in the editor" >> ../buffer && cat ../buffer > memory/daily/2026-11-23.md'
+await 'grep -q "while the editor" memory/daily/2026-11-23.md && git diff --quiet HEAD'
+run 'tail -2 memory/daily/2026-11-23.md'
+run 'mdmem watch stop'
+
+say 'Take an entry out on purpose, and it stays out. You can still have it back.'
+run 'sed -i "/10:05/d" memory/daily/2026-11-23.md && mdmem commit'
+run 'mdmem recover'
+run 'mdmem recover 1'
+
+say 'Are the indexes what the files say?'
+run 'mdmem verify'
 
 say 'The index is only a copy: throw it away, and the same answers come back.'
 run 'rm -rf .git/mdmem/*/index'

@@ -39,7 +39,7 @@ def commands(text: str) -> list[str]:
 
 def summary(text: str) -> str:
     """Return the first sentence of a help text."""
-    return text.split("\n")[2].strip()
+    return re.split(r"(?<=[.]) ", " ".join(text.split("\n\n")[1].split()))[0]
 
 
 def chapter(*words: str) -> Iterator[str]:

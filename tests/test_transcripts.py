@@ -194,18 +194,27 @@ def _without_commits(text: str, place: Place) -> str:
 
 
 def played(script: Path, place: Place) -> str:
-    """Run a transcript's commands and return it as it would be had all of them been expected to do just that."""
-    lines: list[str] = []
+    """Run a transcript's commands and return it as it would be had all of them been expected to do just that.
+
+    Whatever happens, no process watches the vault afterwards.
+    """
+    try:
+        return "\n".join(_lines(script.read_text(encoding="utf-8"), place)) + "\n"
+    finally:
+        if (place.vault / "mdmem.toml").exists():
+            place.run("mdmem watch stop")
+
+
+def _lines(text: str, place: Place) -> Iterator[str]:
     before = ""
-    for kind, text in commands(script.read_text(encoding="utf-8")):
+    for kind, line in commands(text):
         if before not in ("", kind):
-            lines.append("")
+            yield ""
         before = kind
-        lines.append(text)
+        yield line
         if kind == "command":
-            done = place.run(text.removeprefix("  $ "))
-            lines += [plain(line, place, datetime.now(ZONE)) for line in shown(done)]
-    return "\n".join(lines) + "\n"
+            done = place.run(line.removeprefix("  $ "))
+            yield from (plain(each, place, datetime.now(ZONE)) for each in shown(done))
 
 
 def scripts(*, meaning: bool) -> list[object]:
