@@ -30,6 +30,7 @@ cuts what it shows from the files as they are.
       routes.py        rules by which a query goes to one leg; scripts.py what a model can read of a text
       fuse.py          the scores of two legs as one
       changes.py       two versions of a file compared by entry; standing.py finds the known ones again
+      renames.py       files that went paired with files that came
       absence.py       how an entry went that is missing: taken out, corrected, moved, or dropped unseen
       dates.py         moments as people write them, by calendar.py; mentions.py finds them in a sentence
       secrets.py       what looks like one; screen.py what a terminal may get
@@ -38,7 +39,7 @@ cuts what it shows from the files as they are.
     store/           one adapter for each outside thing; adapters never meet
       journal/         acknowledged changes, durable until they are in history; lines.py is their grammar
       lock.py          locks between processes
-      repo/            git: commits by plumbing, history through GitPython, texts that no branch has
+      repo/            git: commits by plumbing, history through GitPython, what no branch has (any more)
       catalog/         SQLite: what is indexed, folded texts, tags
       lexical.py       Whoosh: terms and numbers of each passage
       generations.py   whole sets of index files, their sums, and which of them serves
@@ -52,9 +53,11 @@ cuts what it shows from the files as they are.
     vault/           the aggregate, and the only wiring of the stores
       core.py          Vault, the one object; parts.py wires its rooms and stores; place.py where it stands
       intake.py        what `add` is given; delivery.py from the journal to the file; commits.py from there to history
-      observation.py   logs that others saved over; older.py and mending.py the same for documents
+      observation.py   files that others saved over: what they dropped; older.py which copy they had read
       recovery.py      what is kept of it, for one of reasons.py; kept.py keeps that in the repository too
-      amendment.py     what is there already, changed; replacement.py whole files; conflicts.py what does not merge
+      departure.py     files that people deleted or renamed; rewound.py entries that git took back
+      amendment.py     what is there already, changed; replacement.py whole files
+      conflicts.py     what does not merge, until a person has chosen; resolutions.py how that is taken back
       searching.py     answers queries; index.py and meaning.py keep words and vectors, semantic.py asks a model
       verification.py  every index compared with the files, by comparison.py and likeness.py
       upkeep.py        what a process may do that watches; watching.py which process that is

@@ -179,13 +179,15 @@ class Clash:
 class Conflict:
     """Two versions of a file that did not merge: what the vault had (ours), and what was typed or saved (theirs).
 
-    `kind` is `kept` for one that waits in the journal, `git` for markers that git left in the file. `base`, `ours` and
-    `theirs` are whole files, None for none; of one that git left only the last two are known. `noted` is aware.
+    `kind` is `kept` for one that waits in the journal, `save` for a save from an older copy that is not yet in history,
+    `git` for markers that git left in the file. `file` is what stands there, `ours` and `theirs` the same with the one
+    version or the other where they clash, `base` what both began with, unknown of one that git left; all are whole
+    files, None for none. `noted` is aware.
     """
 
     number: int
     id: str
-    kind: Literal["kept", "git"]
+    kind: Literal["kept", "save", "git"]
     path: str
     address: str
     why: str
@@ -194,6 +196,7 @@ class Conflict:
     base: str | None
     ours: str | None
     theirs: str | None
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -261,6 +262,91 @@ def test_what_does_not_clash_is_the_same_from_both_sides(case: tuple[str, str, s
         assert sorted(one.splitlines()) == sorted(other.splitlines())
 
 
+HEADS = st.lists(st.tuples(st.sampled_from("wxyz"), WORDS), max_size=4).map(
+    lambda found: "".join(["---\n", *(f"{key}: {value}\n" for key, value in dict(found).items()), "---\n"])
+)
+PAGES = st.tuples(HEADS, LONG).map("".join)
+CONTESTS = st.one_of(VERSIONS, st.tuples(st.just(NOTE), PAGES, PAGES, PAGES))
+
+
+def lines(*texts: bytes | str | None) -> set[str]:
+    """Give the lines of texts; what `both` made a comment counts as what it was."""
+    found = (text.decode() if isinstance(text, bytes) else text or "" for text in texts)
+    return {line.removeprefix("# ") for text in found for line in text.splitlines()}
+
+
+@given(CONTESTS, st.sampled_from(["ours", "theirs"]))
+def test_what_does_not_clash_is_there_whatever_is_chosen(case: tuple[str, str, str, str], stands: merge.Take) -> None:
+    path, base, ours, theirs = case
+    clashes = merge.three_way(path, *(text.encode() for text in case[1:])).clashes
+    contest = merge.Contest.of(path, *(text.encode() for text in case[1:]), stands=stands)
+    mine, yours = contest.whole
+    first, second = lines(ours) - lines(base), lines(theirs) - lines(base)
+    assert second <= lines(yours)
+    assert (first if clashes else set()) <= lines(mine)
+    assert first - lines(*(one.ours for one in clashes)) <= lines(yours)
+    for now in (mine, yours):
+        assert (contest.choose("ours", now).data, contest.choose("theirs", now).data) == (mine, yours)
+        assert first | second <= lines(contest.both(now))
+    if clashes:
+        assert second - lines(*(one.theirs for one in clashes)) <= lines(mine)
+        assert mine != yours
+
+
+FATES = st.lists(st.tuples(*[st.sampled_from(["kept", "changed", "gone"])] * 2), min_size=1, max_size=8)
+
+
+def fated(path: str, fates: list[tuple[str, str]], made: Callable[[str, str, str], str]) -> str:
+    """Write a file of items, each of which one side, the other, or both changed or took out."""
+    text = DAY if path == LOG else "---\ntitle: a\n---\n"
+    for number, fate in enumerate(fates):
+        base = f"- 08:{number:02} item\n" if path == LOG else f"item {number}\n"
+        forms = [
+            {"kept": base, "changed": base.replace("item", f"{side} item"), "gone": ""} for side in ("our", "their")
+        ]
+        text += made(base, *(form[what] for form, what in zip(forms, fate, strict=True)))
+        text += "" if path == LOG else f"\nbetween {number}\n\n"
+    return text
+
+
+@given(FATES, st.sampled_from([LOG, NOTE]))
+def test_each_choice_is_made_where_both_changed_something_and_nowhere_else(
+    fates: list[tuple[str, str]], path: str
+) -> None:
+    def settled(clash: Callable[[str, str], str]) -> str:
+        return fated(
+            path, fates, lambda base, one, two: two if one == base else one if two in (base, one) else clash(one, two)
+        )
+
+    versions = [fated(path, fates, made) for made in (lambda *of: of[0], lambda *of: of[1], lambda *of: of[2])]
+    contest = merge.Contest.of(path, *(text.encode() for text in versions), stands="theirs")
+    ours, theirs, both = (
+        settled(made).encode() for made in (lambda *of: of[0], lambda *of: of[1], lambda *of: "".join(of))
+    )
+    if ours == theirs:
+        assert contest.whole[1] == ours
+        return
+    assert contest.whole == (ours, theirs)
+    later = b"- 23:59 later\n"
+    for version in (ours, theirs):
+        now = version + later
+        assert contest.both(now) == both + later
+        assert (contest.choose("ours", now).data, contest.choose("theirs", now).data) == (ours + later, theirs + later)
+
+
+@given(CONTESTS, st.sampled_from(["ours", "theirs"]))
+def test_a_choice_keeps_what_was_done_since(case: tuple[str, str, str, str], stands: merge.Take) -> None:
+    contest = merge.Contest.of(case[0], *(text.encode() for text in case[1:]), stands=stands)
+    for version in contest.whole:
+        assert version is not None
+        later = b"- 23:59 later\n" if case[0] == LOG else b"later\n"
+        now = version + later
+        for take in ("ours", "theirs"):
+            made = contest.choose(take, now)  # type: ignore[arg-type]
+            assert made.clashes or b"later" in (made.data or b"")
+        assert b"later" in (contest.both(now) or b"")
+
+
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
 def test_any_texts_can_be_merged(base: str, ours: str, theirs: str) -> None:
     for path in (LOG, NOTE):
@@ -286,8 +372,8 @@ def test_large_files_merge_in_no_time_by_the_square() -> None:
 
 def test_the_nearest_version_is_the_one_that_a_save_was_made_from() -> None:
     versions = [f"{'x' * 9}\n".encode() + b"".join(b"- %d\n" % number for number in range(top)) for top in (9, 7, 7, 3)]
-    assert merge.nearest(versions, versions[0] + b"- more\n") == 0
-    assert merge.nearest(versions, versions[1].replace(b"- 2\n", b"- two\n")) == 1
-    assert merge.nearest(versions, b"- 0\n- 1\n") == 3
+    assert merge.nearest("memory/plan.md", versions, versions[0] + b"- more\n") == 0
+    assert merge.nearest("memory/plan.md", versions, versions[1].replace(b"- 2\n", b"- two\n")) == 1
+    assert merge.nearest("memory/plan.md", versions, b"- 0\n- 1\n") == 3
     with pytest.raises(ValueError, match="empty"):
-        merge.nearest([], b"")
+        merge.nearest("memory/plan.md", [], b"")

@@ -10,8 +10,10 @@ from vault_sandbox import DAY, HEADING, again, body, committed, git, log, ops, s
 
 from mdmem import Vault, fsio
 from mdmem.errors import BadInput, Conflicted, NotFound, Refused
+from mdmem.merge import Contest
 from mdmem.model import Clash, Conflict
-from mdmem.vault import conflicts
+from mdmem.vault import conflicts, resolutions
+from mdmem.vault.older import Older
 
 pytestmark = pytest.mark.usefixtures("clock")
 
@@ -211,18 +213,364 @@ def test_a_conflict_survives_compaction_and_is_kept_once(vault: Vault) -> None:
     assert [one.id for one in again(vault).conflicts()] == [found.id]
 
 
+def test_a_conflict_outlives_its_state(vault: Vault) -> None:
+    found = clash(vault)
+    (vault.place.state / "journal").rename(vault.root.parent / "journal, gone")
+    assert again(vault).conflicts() == [found]
+    again(vault).resolve(found.id, "theirs")
+    assert body(vault) == "- 14:30 用户咖啡因过敏\n"
+    assert git(vault, "for-each-ref", "refs/mdmem") == ""
+
+
 def test_a_process_that_dies_while_it_keeps_one_loses_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     vault.add("tea")
     journal = vault.parts.journal
     data = log(vault).encode()
     with monkeypatch.context() as patch:
         patch.setattr(journal, "mark", lambda *words, **options: None)
-        conflicts.keep(journal, DAY, data, data + b"- 15:00 a\n", data.replace(b"tea", b"TEA"), why="test")
+        contest = Contest.of(DAY, data, data.replace(b"tea", b"milk"), data.replace(b"tea", b"TEA"), stands="ours")
+        conflicts.keep(vault.parts.resolutions, contest, why="test")
     again(vault).add("next")
     assert len(again(vault).conflicts()) == 1
 
 
+# -- what merges while the rest waits
+
+BOOK = "---\ntitle: Plan\nstatus: open\n---\n# Plan\n\none\n\ntwo\n\nthree\n"
+OURS = BOOK.replace("one", "one by an agent").replace("three", "three by an agent").replace("open", "done")
+SAVED = BOOK.replace("two", "two by a person").replace("three", "three by a person").replace("open", "open\nkind: a")
+MERGED = BOOK.replace("one", "one by an agent").replace("two", "two by a person").replace("open", "done\nkind: a")
+MINE, YOURS = (MERGED.replace("three", f"three by {who}") for who in ("an agent", "a person"))
+CHOSEN = {
+    "ours": MINE,
+    "theirs": YOURS,
+    "both": MINE + "three by a person\n",
+    "typed": MERGED.replace("three", "three by both"),
+}
+
+
+def saved(vault: Vault, text: str = SAVED) -> Vault:
+    """Have an agent change a document, and an editor save what it had read before, not yet committed."""
+    write(vault, PLAN, BOOK)
+    vault.commit()
+    again(vault).set_field("archives/plan", "status", "done")
+    again(vault).edit("archives/plan", front(OURS)[1])
+    assert log(vault, PLAN) == OURS
+    write(vault, PLAN, text)
+    return again(vault)
+
+
+def front(text: str) -> tuple[str, str]:
+    """Part a document from its front matter."""
+    head, _, rest = text.removeprefix("---\n").partition("---\n")
+    return head, rest
+
+
+def choose(vault: Vault, side: str) -> None:
+    """Resolve the one conflict that there is."""
+    (found,) = again(vault).conflicts()
+    again(vault).resolve(found.id, CHOSEN["typed"] if side == "typed" else side, was=found.file)
+    assert again(vault).conflicts() == []
+    assert status(vault) == ""
+
+
+def test_what_does_not_clash_is_merged_at_once(vault: Vault) -> None:
+    mine = saved(vault)
+    mine.commit()
+    assert log(vault, PLAN) == committed(vault, PLAN) == YOURS
+    assert any("merges only in part: `mdmem conflicts`" in notice for notice in mine.notices)
+    (found,) = again(vault).conflicts()
+    assert found.clashes == (Clash("line 12", "three\n", "three by an agent\n", "three by a person\n"),)
+    assert (found.ours, found.theirs, found.file) == (MINE, YOURS, YOURS)
+    assert ops(vault)[:3] == ["restore", "save", "edit"]
+    assert "the other version waits: `mdmem conflicts`" in git(vault, "log", "-1", "--format=%b")
+
+
+@pytest.mark.parametrize("side", CHOSEN)
+def test_only_the_rest_is_left_to_choose(vault: Vault, side: str) -> None:
+    saved(vault).commit()
+    choose(vault, side)
+    assert log(vault, PLAN) == committed(vault, PLAN) == CHOSEN[side]
+
+
+@pytest.mark.parametrize("side", ["ours", "both"])
+def test_what_was_changed_elsewhere_since_stays(vault: Vault, side: str) -> None:
+    saved(vault).commit()
+    write(vault, PLAN, log(vault, PLAN).replace("# Plan", "# Way").replace("two by", "by"))
+    choose(vault, side)
+    assert log(vault, PLAN) == CHOSEN[side].replace("# Plan", "# Way").replace("two by", "by")
+
+
+@pytest.mark.parametrize(
+    ("side", "wanted"),
+    [("theirs", "three at last\n"), ("ours", None), ("both", "three by an agent\nthree at last\n")],
+)
+def test_what_was_changed_at_the_place_since_is_never_written_over(vault: Vault, side: str, wanted: str | None) -> None:
+    saved(vault).commit()
+    write(vault, PLAN, YOURS.replace("three by a person", "three at last"))
+    (found,) = again(vault).conflicts()
+    assert [(one.ours, one.theirs) for one in found.clashes] == [("three by an agent\n", "three at last\n")]
+    if wanted is None:
+        with pytest.raises(Refused, match="changed since"):
+            again(vault).resolve(found.id, side)
+        wanted = "three at last\n"
+    else:
+        choose(vault, side)
+    assert log(vault, PLAN) == MERGED.replace("three\n", wanted)
+
+
+@pytest.mark.parametrize("side", ["theirs", "both"])
+def test_a_file_that_is_gone_comes_back_as_chosen(vault: Vault, side: str) -> None:
+    saved(vault).commit()
+    (vault.root / PLAN).unlink()
+    choose(vault, side)
+    assert log(vault, PLAN) == CHOSEN[side]
+
+
+@pytest.mark.parametrize("side", ["ours", "theirs"])
+def test_a_merge_that_was_broken_off_is_made_up_for(vault: Vault, side: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine stops when the conflict is kept and nothing is merged into the file yet."""
+    mine = saved(vault)
+    mine.commit()
+    write(vault, PLAN, SAVED)
+    git(vault, "commit", "-qam", "as it was before the merge")
+    choose(vault, side)
+    assert log(vault, PLAN) == CHOSEN[side]
+
+
+def test_an_edit_that_clashes_in_part_is_merged_in_part(vault: Vault) -> None:
+    write(vault, PLAN, BOOK)
+    vault.commit()
+    was = again(vault).get("archives/plan").text
+    write(vault, PLAN, OURS)
+    with pytest.raises(Conflicted) as error:
+        again(vault).edit("archives/plan", front(SAVED)[1], was=was)
+    assert "what did not clash is in the file" in error.value.hint
+    mine, yours = (text.replace("kind: a\n", "") for text in (MINE, YOURS))
+    assert log(vault, PLAN) == committed(vault, PLAN) == mine
+    assert ops(vault)[0] == "edit"
+    (found,) = again(vault).conflicts()
+    assert (found.ours, found.theirs) == (mine, yours)
+    choose(vault, "theirs")
+    assert log(vault, PLAN) == yours
+
+
+def test_a_file_that_is_saved_while_it_is_merged(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = saved(vault)
+    replace, late = fsio.replace, [SAVED + "four\n", SAVED + "four\nfive\n"]
+
+    def busy(path: str, data: bytes, *, root: Path, base: fsio.Snapshot | None, tmp: Path) -> object:
+        if late:
+            write(vault, path, late.pop(0))
+        return replace(path, data, root=root, base=base, tmp=tmp)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fsio, "replace", busy)
+        mine.commit()
+    assert log(vault, PLAN) == YOURS + "four\nfive\n"
+    assert len(again(vault).conflicts()) == 1
+    choose(vault, "ours")
+    assert log(vault, PLAN) in (MINE + "four\nfive\n", MINE)
+
+
+@pytest.mark.parametrize(
+    ("side", "entry"),
+    [
+        ("ours", "- 09:00 tuesday\n"),
+        ("theirs", "- 09:00 wednesday\n"),
+        ("both", "- 09:00 tuesday\n- 09:00 wednesday\n"),
+    ],
+)
+def test_entries_of_a_log_wait_one_by_one(vault: Vault, side: str, entry: str) -> None:
+    base = HEADING + "- 08:00 first\n- 09:00 monday\n- 10:00 gone\n"
+    ours = HEADING + "- 08:00 FIRST\n- 09:00 tuesday\n"
+    theirs = base.replace("monday", "wednesday") + "- 11:00 mine\n"
+    write(vault, DAY, theirs)
+    vault.commit()
+    mine = again(vault)
+    with mine.parts.delivery.writing(1000):
+        for _ in range(2):  # once, however often it is asked
+            mine.parts.commits.mend(Older(DAY, base.encode(), ours.encode()))
+    mine.parts.commits.commit_placed()
+    assert body(vault) == "- 08:00 FIRST\n- 09:00 wednesday\n- 11:00 mine\n"
+    (found,) = again(vault).conflicts()
+    assert found.clashes == (Clash("entry 09:00", "- 09:00 monday\n", "- 09:00 tuesday\n", "- 09:00 wednesday\n"),)
+    again(vault).add("later", at=vault.place.now().replace(hour=12, minute=0))
+    choose(vault, side)
+    assert body(vault) == f"- 08:00 FIRST\n{entry}- 11:00 mine\n- 12:00 later\n"
+
+
+# -- a save that waits
+
+
+def test_a_save_from_an_older_copy_is_told_before_it_is_committed(vault: Vault) -> None:
+    mine = saved(vault)
+    (found,) = mine.parts.conflicts.listed()
+    assert (found.kind, found.number, found.file) == ("save", 1, SAVED)
+    assert [one.where for one in found.clashes] == ["line 12"]
+    assert any("1 conflict to be settled" in line for line in again(vault).attention())
+    assert log(vault, PLAN) == SAVED
+    assert status(vault) != ""
+
+
+@pytest.mark.parametrize("side", ["ours", "typed"])
+def test_a_save_that_waits_is_resolved_at_once(vault: Vault, side: str) -> None:
+    mine = saved(vault)
+    (found,) = mine.parts.conflicts.listed()
+    again(vault).resolve(found.id, CHOSEN["typed"] if side == "typed" else side, was=found.file)
+    assert log(vault, PLAN) == committed(vault, PLAN) == CHOSEN[side]
+    assert again(vault).conflicts() == []
+
+
+def test_a_save_that_is_committed_before_it_is_resolved(vault: Vault) -> None:
+    mine = saved(vault)
+    (found,) = mine.parts.conflicts.listed()
+    again(vault).commit()
+    again(vault).resolve(found.id, "ours")
+    assert log(vault, PLAN) == MINE
+
+
+def test_status_tells_of_a_save_that_does_not_merge(vault: Vault) -> None:
+    mine = saved(vault)
+    mine.status()
+    assert any(said.startswith("archives/plan was saved from an older copy, and ") for said in mine.notices)
+
+
+def test_a_save_that_will_merge_is_told_too(vault: Vault) -> None:
+    mine = saved(vault, BOOK.replace("two", "zwei"))
+    assert mine.parts.conflicts.listed() == []
+    assert mine.notices == [
+        "archives/plan was saved from an older copy: `mdmem commit` merges what had changed since into it"
+    ]
+
+
+# -- taken back
+
+
+@pytest.mark.parametrize("side", CHOSEN)
+def test_a_conflict_whose_resolution_is_taken_back_waits_again(vault: Vault, side: str) -> None:
+    saved(vault).commit()
+    before = again(vault).conflicts()
+    choose(vault, side)
+    change = again(vault).undo()
+    assert change.subject.startswith("Undo: Resolve archives/plan")
+    assert log(vault, PLAN) == committed(vault, PLAN) == YOURS
+    (found,) = again(vault).conflicts()
+    assert (found.clashes, found.why, found.noted) == (before[0].clashes, before[0].why, before[0].noted)
+    assert [one.reason for one in again(vault).held()] == ["conflict"]
+    choose(vault, "ours")
+    assert log(vault, PLAN) == MINE
+
+
+def test_a_resolution_is_done_again_by_taking_back_that_it_was_taken_back(vault: Vault) -> None:
+    saved(vault).commit()
+    choose(vault, "ours")
+    for wanted, count in ((YOURS, 1), (MINE, 0), (YOURS, 1), (MINE, 0)):
+        again(vault).undo(git(vault, "rev-parse", "HEAD"))
+        assert log(vault, PLAN) == wanted
+        assert len(again(vault).conflicts()) == count
+
+
+def test_undo_goes_on_to_what_was_before(vault: Vault) -> None:
+    saved(vault).commit()
+    choose(vault, "ours")
+    for wanted in (YOURS, SAVED, OURS):
+        again(vault).undo()
+        assert log(vault, PLAN) == wanted
+        assert len(again(vault).conflicts()) == 1
+    choose(vault, "theirs")
+    assert log(vault, PLAN) == YOURS
+
+
+def test_an_older_resolution_is_taken_back_by_its_commit(vault: Vault) -> None:
+    saved(vault).commit()
+    choose(vault, "ours")
+    commit = git(vault, "rev-parse", "HEAD")
+    again(vault).add("later")
+    write(vault, PLAN, log(vault, PLAN).replace("# Plan", "# Way"))
+    again(vault).undo(commit)
+    assert log(vault, PLAN) == YOURS.replace("# Plan", "# Way")
+    (found,) = again(vault).conflicts()
+    assert [one.ours for one in found.clashes] == ["three by an agent\n"]
+    with pytest.raises(NotFound):
+        again(vault).undo(commit)
+    choose(vault, "both")
+    assert log(vault, PLAN) == CHOSEN["both"].replace("# Plan", "# Way")
+
+
+def test_a_choice_for_what_stands_there_is_taken_back_in_its_turn(vault: Vault) -> None:
+    saved(vault).commit()
+    choose(vault, "theirs")
+    again(vault).add("later")
+    assert "later" in again(vault).undo().subject
+    assert again(vault).conflicts() == []
+    again(vault).undo()
+    assert len(again(vault).conflicts()) == 1
+    assert log(vault, PLAN) == YOURS
+
+
+def test_a_resolution_that_cannot_be_taken_back_stays(vault: Vault) -> None:
+    saved(vault).commit()
+    choose(vault, "ours")
+    commit = git(vault, "rev-parse", "HEAD")
+    again(vault).edit("archives/plan", MINE.replace("three by an agent", "another"))
+    with pytest.raises(Refused):
+        again(vault).undo(commit)
+    assert again(vault).conflicts() == []
+
+
+def test_a_resolution_is_taken_back_where_its_conflict_is_not_known(vault: Vault, tmp_path: Path) -> None:
+    saved(vault).commit()
+    choose(vault, "ours")
+    git(vault, "clone", "-q", ".", str(tmp_path / "clone"))
+    other = Vault.open(tmp_path / "clone")
+    other.undo()
+    assert log(other, PLAN) == YOURS
+    assert any("no longer kept" in notice for notice in other.notices)
+    assert again(other).conflicts() == []
+
+
+def test_an_edit_that_clashed_waits_again_too(vault: Vault) -> None:
+    found = clash(vault)
+    for side in ("both", "theirs", "ours"):
+        again(vault).resolve(found.id, side)
+        again(vault).undo()
+        (found,) = again(vault).conflicts()
+        assert found.address == ENTRY
+        assert body(vault) == "- 14:30 用户喜欢喝美式咖啡\n"
+
+
+def test_what_was_resolved_long_ago_is_let_go(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(vault).commit()
+    choose(vault, "ours")
+    again(vault).undo()
+    monkeypatch.setattr(resolutions, "KEPT_SECONDS", -1)
+    choose(vault, "both")
+    again(vault).add("next")
+    clash(vault, was="next", now="a", typed="b")
+    choose(vault, "theirs")
+    assert len(list((vault.place.state / resolutions.FOLDER).iterdir())) == 1
+
+
 # -- an edited text
+
+
+def test_what_is_done_while_a_text_is_edited_is_not_lost(vault: Vault) -> None:
+    saved(vault).commit()
+    (found,) = again(vault).conflicts()
+    write(vault, PLAN, log(vault, PLAN).replace("# Plan", "# Way"))
+    again(vault).resolve(found.id, CHOSEN["typed"], was=found.file)
+    assert log(vault, PLAN) == CHOSEN["typed"].replace("# Plan", "# Way")
+
+
+def test_what_is_done_at_the_same_place_while_a_text_is_edited_refuses(vault: Vault) -> None:
+    saved(vault).commit()
+    (found,) = again(vault).conflicts()
+    write(vault, PLAN, log(vault, PLAN).replace("three by", "drei by"))
+    with pytest.raises(Refused, match="changed meanwhile"):
+        again(vault).resolve(found.id, CHOSEN["typed"], was=found.file)
+    assert len(again(vault).conflicts()) == 1
+    assert "drei by" in log(vault, PLAN)
 
 
 def test_a_draft_parts_both_versions_and_is_refused_while_it_does(vault: Vault) -> None:
@@ -263,6 +611,14 @@ def test_markers_of_git_are_listed_and_cut(plan: Vault, side: str, wanted: str) 
     git(plan, "commit", "-qm", "merged")
     assert again(plan).conflicts() == []
     assert status(plan) == ""
+
+
+def test_what_is_done_while_markers_are_edited_away_is_not_lost(plan: Vault) -> None:
+    diverge(plan)
+    (found,) = again(plan).conflicts()
+    write(plan, PLAN, log(plan, PLAN).replace("# Plan", "# Way"))
+    again(plan).resolve(found.id, TEXT.replace("two", "two of them"), was=found.file)
+    assert log(plan, PLAN) == TEXT.replace("two", "two of them").replace("# Plan", "# Way")
 
 
 def test_an_example_of_markers_in_code_is_none(vault: Vault) -> None:

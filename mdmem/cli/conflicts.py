@@ -82,7 +82,7 @@ def _resolve(vault: "Vault", found: Conflict, side: Side, as_json: bool) -> None
         if not sys.stdin.isatty():
             raise BadInput("there is no terminal for an editor", "choose with --ours, --theirs or --both")
         with editor.edited(vault.draft(found)) as typed:
-            change = vault.resolve(found.id, typed)
+            change = vault.resolve(found.id, typed, was=found.file)
     else:
         change = vault.resolve(found.id, side)
     if as_json:

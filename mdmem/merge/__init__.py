@@ -4,27 +4,35 @@
     lines.py       lines aligned, and two sides' changes merged by line
     parts.py       a text of named parts: which version of each, and how they are laid out
     logs.py        daily logs by entry; documents.py front matter by key, by tags.py where that is a set
+    origin.py      which of several versions a save was made from
     files.py       whole files: which way for which kind, encoding, line endings
     choice.py      what a person makes of two versions that clash; git's markers
+    contest.py     the same in a file that was changed since
 
 Pure. It must never lose what either side wrote, never write a marker into somebody's text, and never guess.
 """
 
 from mdmem.merge.changes import Patch, backward, forward, patch, revert
 from mdmem.merge.choice import Block, blocks, both, cut, marked, sides
-from mdmem.merge.files import Merged, nearest, three_way
+from mdmem.merge.contest import Contest
+from mdmem.merge.files import Merged, left, three_way
+from mdmem.merge.lines import Take
+from mdmem.merge.origin import nearest
 from mdmem.model import Clash
 
 __all__ = [
     "Block",
     "Clash",
+    "Contest",
     "Merged",
     "Patch",
+    "Take",
     "backward",
     "blocks",
     "both",
     "cut",
     "forward",
+    "left",
     "marked",
     "nearest",
     "patch",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from mdmem.merge.files import three_way
 from mdmem.merge.lines import Text, cut_lines, differences
+from mdmem.model import Clash
 from mdmem.text import frontmatter, units
 from mdmem.text.lines import lines as classified
 
@@ -19,7 +20,14 @@ OPEN, MIDDLE, CLOSE, BASE = "<<<<<<<", "=======", ">>>>>>>", "|||||||"
 
 def sides(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> tuple[bytes | None, bytes | None]:
     """Merge as far as that is possible, once with our version where it clashes and once with theirs."""
-    return three_way(path, base, ours, theirs).data, three_way(path, base, theirs, ours).data
+    return three_way(path, base, ours, theirs).data, three_way(path, base, ours, theirs, take="theirs").data
+
+
+def contrast(ours: bytes, theirs: bytes) -> tuple[Clash, ...]:
+    """List the places where one version differs from the other, as if all of them were clashes."""
+    one, other = _text(ours), _text(theirs)
+    found = [(i, one.text((i, i_end)), other.text((j, j_end))) for i, i_end, j, j_end in _differences(one, other)]
+    return tuple(Clash(f"line {at + 1}", mine, mine, yours) for at, mine, yours in found)
 
 
 def both(path: str, ours: bytes, theirs: bytes) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from mdmem.merge.lines import by_line
+from mdmem.merge.lines import Take, by_line
 from mdmem.merge.parts import Name, Side, Sides, Slot, Texts, combine, decide
 from mdmem.merge.tags import united
 from mdmem.model import Clash
@@ -18,14 +18,14 @@ from mdmem.text.frontmatter import Pair, Problem, block_span, pairs
 WHERE = "front matter"
 
 
-def merge(base: str, ours: str, theirs: str) -> tuple[str, tuple[Clash, ...]]:
+def merge(base: str, ours: str, theirs: str, *, take: Take = "ours") -> tuple[str, tuple[Clash, ...]]:
     """Merge two versions of a document; by line as a whole where a front matter cannot be read."""
     heads = [_head(text) for text in (base, ours, theirs)]
     if any(head is None for head in heads) or not any(heads):
-        return by_line(base, ours, theirs)
+        return by_line(base, ours, theirs, take=take)
     was, mine, yours = (head or "" for head in heads)
-    top, clashes = _merged_heads(was, mine, yours)
-    body, torn = by_line(base[len(was) :], ours[len(mine) :], theirs[len(yours) :])
+    top, clashes = _merged_heads(was, mine, yours, take)
+    body, torn = by_line(base[len(was) :], ours[len(mine) :], theirs[len(yours) :], take=take)
     lines = top.count("\n")
     shifted = (Clash(f"line {int(one.where[5:]) + lines}", one.base, one.ours, one.theirs) for one in torn)
     return top + body, (*clashes, *shifted)
@@ -41,24 +41,29 @@ def _head(source: str) -> str | None:
     return source[: span[2]] if pairs(source[span[0] : span[1]]) is not None else ""
 
 
-def _merged_heads(base: str, ours: str, theirs: str) -> tuple[str, tuple[Clash, ...]]:
+def _merged_heads(base: str, ours: str, theirs: str, take: Take) -> tuple[str, tuple[Clash, ...]]:
     if ours == theirs or theirs == base:
         return ours, ()
     if ours == base:
         return theirs, ()
+    taken = ours if take == "ours" else theirs
     if not ours or not theirs:  # taken out on one side, changed on the other
-        return ours, (Clash(WHERE, base, ours, theirs),)
+        return taken, (Clash(WHERE, base, ours, theirs),)
     blocks = [_inner(head) for head in (base, ours, theirs)]
     was, mine, yours = (Side(block, _spans(block)) for block in blocks)
     decided = decide(was, mine, yours, settle=_settle, where=lambda name: f"{WHERE}: {_key(name)}")
-    sides = Sides(was, mine, yours, lambda canvas: _slot(canvas, (yours, mine)), _holds)
-    combined = combine(sides, decided, where=f"{WHERE}: comments")
-    if combined is None:
-        return ours, (Clash(WHERE, *blocks),)
     span = block_span(ours)
     assert isinstance(span, tuple)
-    merged = ours[: span[0]] + combined[0] + ours[span[1] :]
-    return (merged, combined[1]) if _head(merged) == merged else (ours, (Clash(WHERE, *blocks),))
+    above, below = ours[: span[0]], ours[span[1] :]
+
+    def holds(block: str, parts: Mapping[Name, str]) -> bool:
+        return _holds(block, parts) and _head(above + block + below) == above + block + below
+
+    sides = Sides(was, mine, yours, lambda canvas: _slot(canvas, (yours, mine)), holds)
+    combined = combine(sides, decided, where=f"{WHERE}: comments", take=take)
+    if combined is None:
+        return taken, (Clash(WHERE, *blocks),)
+    return above + combined[0] + below, combined[1]
 
 
 def _inner(head: str) -> str:

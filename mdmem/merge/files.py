@@ -6,12 +6,11 @@ file, nor put a text together from bytes that are none.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mdmem.merge import documents, logs
-from mdmem.merge.lines import by_line, pick
+from mdmem.merge.lines import Take, by_line, pick
 from mdmem.model import Clash
 from mdmem.text import markdown, units
 
@@ -21,27 +20,31 @@ _MARK = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What became of two versions of a file, None for no file; where they clash, `data` has ours."""
+    """What became of two versions of a file, None for no file; where they clash, `data` has one side's."""
 
     data: bytes | None
     clashes: tuple[Clash, ...]
 
 
-def three_way(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> Merged:
+def three_way(
+    path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, *, take: Take = "ours"
+) -> Merged:
     """Merge two versions of the file at a vault-relative path that both come from `base`; None is no file.
 
-    Daily logs are merged by entry, documents by key of their front matter and by line, other texts by line, and
-    what is no text as a whole.
+    Where they clash the result has the version of the side to `take`, and nothing else depends on that. Daily logs are
+    merged by entry, documents by key of their front matter and by line, other texts by line, and what is no text as a
+    whole.
     """
     if theirs in (base, ours):
         return Merged(ours, ())
     if ours == base:
         return Merged(theirs, ())
     if ours is None or theirs is None or not all(_is_text(path, data) for data in (base, ours, theirs)):
-        return Merged(ours, (Clash(WHOLE, *map(_shown, (base, ours, theirs))),))
+        clash = Clash(WHOLE, *map(_shown, (base, ours, theirs)))
+        return Merged(ours if take == "ours" else theirs, (clash,))
     texts = [_decoded(data or b"") for data in (base, ours, theirs)]
     marked = pick(*(text.startswith(_MARK) for text in texts))
-    merged, clashes = _by_kind(path, _alike([text.removeprefix(_MARK) for text in texts]))
+    merged, clashes = _by_kind(path, _alike([text.removeprefix(_MARK) for text in texts]), take)
     return Merged((_MARK * marked + merged).encode("utf-8", "surrogateescape"), clashes)
 
 
@@ -76,21 +79,14 @@ def _usual(text: str) -> str | None:
     return ("\r\n" if text.count("\r\n") * 2 > newlines else "\n") if newlines else None
 
 
-def _by_kind(path: str, texts: tuple[str, str, str]) -> tuple[str, tuple[Clash, ...]]:
+def _by_kind(path: str, texts: tuple[str, str, str], take: Take) -> tuple[str, tuple[Clash, ...]]:
     if path.endswith(".md"):
-        return logs.merge(*texts) if units.is_log(path) else documents.merge(*texts)
-    return by_line(*texts, union=path.endswith(".tsv"))
+        return logs.merge(*texts, take=take) if units.is_log(path) else documents.merge(*texts, take=take)
+    return by_line(*texts, union=path.endswith(".tsv"), take=take)
 
 
-def nearest(versions: Sequence[bytes], now: bytes) -> int:
-    """Tell which of the versions, newest first, a save was made from: the one from which it differs in fewest lines.
-
-    Of equals it is the newest. Raises ValueError where there is no version.
-    """
-    lines = Counter(now.splitlines())
-    distances = [_distance(Counter(version.splitlines()), lines) for version in versions]
-    return distances.index(min(distances))
-
-
-def _distance(one: Counter[bytes], other: Counter[bytes]) -> int:
-    return (one - other).total() + (other - one).total()
+def left(path: str, base: bytes, ours: bytes) -> bytes:
+    """Give what one side made of what the base has: of a log, its version without the entries that were added."""
+    if not units.is_log(path) or not all(_is_text(path, data) for data in (base, ours)):
+        return ours
+    return logs.left(_decoded(base), _decoded(ours)).encode("utf-8", "surrogateescape")

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal, TypeVar
@@ -21,6 +21,9 @@ PAIRS = 250_000
 """Pairs of equal lines up to which a stretch without landmarks is compared exactly; beyond, it counts as rewritten."""
 DEPTH = 40
 """How often a stretch is cut at its landmarks; honest texts need three or four."""
+
+Take = Literal["ours", "theirs"]
+"""Whose version a merged text has where both sides clash."""
 
 Block = tuple[int, int, int]
 """Equal lines: where they begin in one text and in the other, and how many."""
@@ -245,8 +248,10 @@ def cut_lines(text: str) -> Text:
     return Text(lines, ends)
 
 
-def by_line(base: str, ours: str, theirs: str, *, union: bool = False) -> tuple[str, tuple[Clash, ...]]:
-    """Merge two texts that come from one base. Where they clash, the text has ours."""
+def by_line(
+    base: str, ours: str, theirs: str, *, union: bool = False, take: Take = "ours"
+) -> tuple[str, tuple[Clash, ...]]:
+    """Merge two texts that come from one base. Where they clash, the text has those lines of the side to `take`."""
     if theirs == base or ours == theirs:
         return ours, ()
     if ours == base:
@@ -255,10 +260,11 @@ def by_line(base: str, ours: str, theirs: str, *, union: bool = False) -> tuple[
     rows: list[tuple[str, str]] = []
     clashes: list[Clash] = []
     for piece in pieces(*(text.lines for text in texts), union=union):
-        rows += _rows(piece, *texts)
         if piece.take == "clash":
             said = (text.text(span) for text, span in zip(texts, (piece.base, piece.ours, piece.theirs), strict=True))
-            clashes.append(Clash(f"line {piece.ours[0] + 1}", *said))
+            clashes.append(Clash(f"line {len(rows) + 1}", *said))
+            piece = replace(piece, take=take)
+        rows += _rows(piece, *texts)
     return _joined(rows, *texts), tuple(clashes)
 
 
@@ -282,8 +288,8 @@ def _joined(rows: list[tuple[str, str]], base: Text, ours: Text, theirs: Text) -
     """Put lines together: each one ends but the last, which does as in the side that changed that."""
     usual = Counter(end for text in (ours, theirs) for end in text.ends if end.endswith("\n")).most_common(1)
     ending = usual[0][0] if usual else "\n"
-    closed = pick(base.closed, ours.closed, theirs.closed)
-    closed = theirs.closed if closed is None else closed
+    known = (pick(base.closed, ours.closed, theirs.closed), ours.closed, theirs.closed)
+    closed = next((one for one in known if one is not None), True)
     ended = [line + (end if end.endswith("\n") else "\r\n" if end == "\r" else ending) for line, end in rows]
     if rows and not closed:
         line, end = rows[-1]

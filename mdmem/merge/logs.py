@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 
-from mdmem.merge.lines import by_line, pick
+from mdmem.merge.lines import Take, by_line, pick
 from mdmem.merge.parts import Name, Side, Sides, Slot, Texts, combine, decide
 from mdmem.model import Clash
 from mdmem.text import entries, standing
@@ -23,7 +23,7 @@ ALIKE = 100
 """Pairs of entries of one minute up to which those that are most alike are looked for."""
 
 
-def merge(base: str, ours: str, theirs: str) -> tuple[str, tuple[Clash, ...]]:
+def merge(base: str, ours: str, theirs: str, *, take: Take = "ours") -> tuple[str, tuple[Clash, ...]]:
     """Merge two versions of a daily log by entry; by line where that could not be read back."""
     logs = [entries.parse(text).entries for text in (base, ours, theirs)]
     names = _named(*logs)
@@ -48,8 +48,18 @@ def merge(base: str, ours: str, theirs: str) -> tuple[str, tuple[Clash, ...]]:
         return standing.count(text) == Counter(known.get(part) or standing.key_of(part) for part in parts.values())
 
     sides = Sides(was, mine, yours, lambda canvas: _slot(canvas, clocks), holds)
-    merged = combine(sides, decided, where="the text between entries")
-    return merged if merged is not None else by_line(base, ours, theirs)
+    merged = combine(sides, decided, where="the text between entries", take=take)
+    return merged if merged is not None else by_line(base, ours, theirs, take=take)
+
+
+def left(base: str, ours: str) -> str:
+    """Give a version of a log without the entries that were added to it: what became of those that the base has."""
+    log = entries.parse(ours).entries
+    known = _recognised(entries.parse(base).entries, log)
+    for place in reversed(range(len(log))):
+        if place not in known:
+            ours = ours[: log[place].start] + ours[log[place].end :]
+    return ours
 
 
 def _slot(canvas: Side, clocks: Mapping[Name, str]) -> Slot:

@@ -7,10 +7,10 @@ the side has it whose layout is kept. It must never change a byte outside of the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Set
 from dataclasses import dataclass
 
-from mdmem.merge.lines import by_line, pick
+from mdmem.merge.lines import Take, by_line, pick
 from mdmem.model import Clash
 
 Name = Hashable
@@ -54,27 +54,32 @@ def ending(source: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The parts of the merge, and those on which both sides do not agree; of these, ours."""
+    """The parts of the merge: with ours, and with theirs, of those on which the sides do not agree."""
 
-    parts: dict[Name, str]
+    ours: dict[Name, str]
+    theirs: dict[Name, str]
     clashes: tuple[Clash, ...]
 
 
 def decide(base: Side, ours: Side, theirs: Side, *, settle: Settle, where: Callable[[Name], str]) -> Decided:
-    """Choose the version of each part: of the side that changed it, or what `settle` makes of two changes."""
-    parts: dict[Name, str] = {}
+    """Choose the version of each part: of the side that changed it, or what `settle` makes of two changes.
+
+    Where that is nothing, they clash.
+    """
+    chosen: tuple[dict[Name, str], dict[Name, str]] = ({}, {})
     clashes = []
     for name in dict.fromkeys((*base.spans, *ours.spans, *theirs.spans)):
         was, mine, yours = base.part(name), ours.part(name), theirs.part(name)
-        made = pick(was, mine, yours)
+        made = pick(was, mine, yours), pick(was, mine, yours)
         if mine not in (was, yours) and yours != was:
-            made = settle(name, (was or "", mine, yours)) if mine is not None and yours is not None else None
-            if made is None:
+            joined = settle(name, (was or "", mine, yours)) if mine is not None and yours is not None else None
+            made = (mine, yours) if joined is None else (joined, joined)
+            if joined is None:
                 clashes.append(Clash(where(name), was or "", mine or "", yours or ""))
-                made = mine
-        if made is not None:
-            parts[name] = made
-    return Decided(parts, tuple(clashes))
+        for parts, text in zip(chosen, made, strict=True):
+            if text is not None:
+                parts[name] = text
+    return Decided(*chosen, tuple(clashes))
 
 
 Slot = Callable[[Name], int]
@@ -111,19 +116,30 @@ class Sides:
     check: Callable[[str, Mapping[Name, str]], bool]
 
 
-def combine(sides: Sides, decided: Decided, *, where: str) -> tuple[str, tuple[Clash, ...]] | None:
+def combine(sides: Sides, decided: Decided, *, where: str, take: Take) -> tuple[str, tuple[Clash, ...]] | None:
     """Write the merge, its parts as decided and what is between them of the side that changed that.
 
-    None where the result could not be read back as it was meant.
+    None where the result, with the one side or with the other where they clash, could not be read back as it was
+    meant: whoever takes one side must be able to take the other.
     """
-    canvas, clashes = _canvas(sides, decided.parts, where)
-    written = lay_out(canvas, decided.parts, sides.slots(canvas))
-    if not pick(*(text.source.endswith("\n") or not text.source for text in (sides.base, sides.ours, sides.theirs))):
-        written = written.removesuffix("\n").removesuffix("\r")
-    return (written, (*decided.clashes, *clashes)) if sides.check(written, decided.parts) else None
+    canvas, clashes = _canvas(sides, decided, where, "ours")
+    clashes = (*decided.clashes, *clashes)
+    written = {"ours": _written(sides, canvas, decided.ours)}
+    if clashes:
+        written["theirs"] = _written(sides, _canvas(sides, decided, where, "theirs")[0], decided.theirs)
+    if all(sides.check(text, decided.ours if side == "ours" else decided.theirs) for side, text in written.items()):
+        return written.get(take, written["ours"]), clashes
+    return None
 
 
-def _canvas(sides: Sides, parts: Mapping[Name, str], where: str) -> tuple[Side, tuple[Clash, ...]]:
+def _written(sides: Sides, canvas: Side, parts: Mapping[Name, str]) -> str:
+    text = lay_out(canvas, parts, sides.slots(canvas))
+    if not pick(*(side.source.endswith("\n") or not side.source for side in (sides.base, sides.ours, sides.theirs))):
+        text = text.removesuffix("\n").removesuffix("\r")
+    return text
+
+
+def _canvas(sides: Sides, decided: Decided, where: str, take: Take) -> tuple[Side, tuple[Clash, ...]]:
     """Choose the text that the parts are laid out in: that of the side which changed what is between them."""
     was, mine, yours = (text.rest for text in (sides.base, sides.ours, sides.theirs))
     said = [[line for line in rest if line.strip()] for rest in (was, mine, yours)]
@@ -132,16 +148,17 @@ def _canvas(sides: Sides, parts: Mapping[Name, str], where: str) -> tuple[Side, 
         return (sides.theirs if only_theirs else sides.ours), ()
     if said[0] == said[1]:
         return sides.theirs, ()
-    woven = _woven(sides, parts)
+    woven = _woven(sides, decided.ours.keys() & decided.theirs.keys())
     if woven is not None:
         return woven, ()
-    return sides.ours, (Clash(where, *("".join(f"{line}\n" for line in lines) for lines in said)),)
+    clash = Clash(where, *("".join(f"{line}\n" for line in lines) for lines in said))
+    return (sides.ours if take == "ours" else sides.theirs), (clash,)
 
 
 _MARK = re.compile(r"^\0(\d+)\n", re.MULTILINE)
 
 
-def _woven(sides: Sides, parts: Mapping[Name, str]) -> Side | None:
+def _woven(sides: Sides, parts: Set[Name]) -> Side | None:
     """Merge by line what is between the parts, with those in it that all three texts have; None where that clashes."""
     texts = sides.base, sides.ours, sides.theirs
     shared = sides.base.spans.keys() & sides.theirs.spans.keys()

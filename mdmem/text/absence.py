@@ -8,7 +8,7 @@ person may have seen.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,13 +35,17 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What else is known of a version: `seen` entries stood in one that a person saved before.
+    """What else is known of a version: `seen` entries stood in the one that it was made from, or in an earlier save.
 
-    `elsewhere` tells whether a text stands in another file now, `coming` is what is being written by mdmem itself, and
-    `saved` is when the version was, in ns.
+    `unseen` ones came after the version that it was made from, and `back` ones were put into the file while an editor
+    may have been writing it. `elsewhere` tells whether a text stands in another file now, `coming` is what is being
+    written by mdmem itself, `committed` is in history, and `saved` is when the version was, in ns.
     """
 
     seen: Collection[Folded]
+    unseen: Collection[Folded]
+    back: Collection[Folded]
+    committed: Collection[Folded]
     elsewhere: Callable[[str], bool]
     saved: int
     coming: str = ""
@@ -71,21 +75,48 @@ def missing(known: Sequence[Known], source: str) -> list[Known]:
 def judge(known: Sequence[Known], before: str, now: str, evidence: Evidence) -> list[tuple[Known, Verdict]]:
     """Say of each known entry that `now` lacks how it went; `before` is the log with all that is known."""
     absent = missing(known, now)
+    found = list(zip(absent, _verdicts(known, absent, before, now, evidence), strict=True))
+    open_ = [one for one, verdict in found if verdict == "stale"]
+    if not _same(_without(before, open_), now):
+        return found
+    # Nothing else was changed: what has stood there for long may have been taken out.
+    stood = {id(one) for one in open_ if evidence.saved - one.order >= CALM_NS}
+    return [(one, "unclear" if id(one) in stood else verdict) for one, verdict in found]
+
+
+def _verdicts(
+    known: Sequence[Known], absent: Sequence[Known], before: str, now: str, evidence: Evidence
+) -> Iterator[Verdict]:
     corrected = standing.corrected(now, before + evidence.coming, [one.block for one in absent])
-    present = Counter(map(id, known)) - Counter(map(id, absent))
-    last = max((one.order for one in known if present[id(one)]), default=0)
-    alone = _same(_without(before, absent), now)
-    found: list[tuple[Known, Verdict]] = []
+    typed = Counter(clock[:5] for clock, _ in (held(now) - held(before + evidence.coming)).elements())
+    typed.subtract(one.entry.time[:5] for one, is_corrected in zip(absent, corrected, strict=True) if is_corrected)
+    read = _read(known, absent, evidence)
     for one, is_corrected in zip(absent, corrected, strict=True):
-        stood = evidence.saved - one.order >= CALM_NS
-        if is_corrected or evidence.elsewhere(one.entry.text):
-            verdict: Verdict = "kept elsewhere"
-        elif one.order <= last or folded(one.entry) in evidence.seen:
-            verdict = "deleted"
-        else:
-            verdict = "unclear" if alone and stood else "stale"
-        found.append((one, verdict))
-    return found
+        verdict = "kept elsewhere" if is_corrected or evidence.elsewhere(one.entry.text) else read(one)
+        minute = one.entry.time[:5]
+        if verdict in ("deleted", "unclear") and typed[minute] > 0 and folded(one.entry) in evidence.committed:
+            verdict = "kept elsewhere"  # another text of that minute stands in its place, and history has this one
+            typed[minute] -= 1
+        yield verdict
+
+
+def _read(known: Sequence[Known], absent: Sequence[Known], evidence: Evidence) -> Callable[[Known], Verdict]:
+    """Give what tells, from the order of things alone, whether who saved a version had read a missing entry."""
+    gone = set(map(id, absent))
+    there = [one for one in known if id(one) not in gone]
+    last = max((one.order for one in there if folded(one.entry) not in evidence.back), default=0)
+    last_back = max((one.order for one in there), default=0)
+    # Whoever has one of the later entries has read the later version.
+    unseen = evidence.unseen if not any(folded(one.entry) in evidence.unseen for one in there) else ()
+
+    def verdict(one: Known) -> Verdict:
+        if folded(one.entry) in evidence.seen:
+            return "deleted"
+        if folded(one.entry) in unseen or one.order > last_back:
+            return "stale"
+        return "deleted" if one.order <= last else "unclear"
+
+    return verdict
 
 
 def _without(source: str, gone: Sequence[Known]) -> str:

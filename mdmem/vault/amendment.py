@@ -1,28 +1,33 @@
 """What is there already, changed: an entry or document given another text, taken out, or a change taken back.
 
 Owns the order of such a change: what waits is delivered, what is in the file goes into history first, then the file
-is replaced. A text that was changed meanwhile is merged, and the commit says so; what does not merge is kept as a
-conflict. It must never mix a change silently with what another wrote, nor lose what a person typed.
+is replaced. A text that was changed meanwhile is merged, and the commit says so; what of it does not merge is kept as
+a conflict. It must never mix a change silently with what another wrote, nor lose what a person typed.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NoReturn
 
 from mdmem import fsio, merge
-from mdmem.errors import BadInput, Busy, Conflicted, MdmemError, NotFound, Refused
+from mdmem.errors import BadInput, Busy, Conflicted, MdmemError, NotFound, Refused, StorageFailed
+from mdmem.merge import Contest
 from mdmem.model import Change
 from mdmem.store.journal import Record
+from mdmem.store.repo import CommitInfo
 from mdmem.text import changes, edits, markdown, units
 from mdmem.text.units import Unit
 from mdmem.vault import conflicts, history, messages
 from mdmem.vault.commits import Commits
-from mdmem.vault.delivery import Delivery
+from mdmem.vault.delivery import CALM, Delivery
 from mdmem.vault.place import Place, checked, pick, split_guard, whole
+from mdmem.vault.reasons import STALE
 from mdmem.vault.replacement import Replacements, Step
+from mdmem.vault.resolutions import REOPENED, RESOLVED, Resolutions, key_of, trailer
 
 TRIES = 5
 LATER = "nothing was changed: try again when that is over"
@@ -32,6 +37,7 @@ DEEP = 20
 
 CHANGED = "changed meanwhile, at the same place"
 GONE = "taken out or moved meanwhile"
+RESTLESS = "in a file that was being saved all the time"
 Content = bytes | None
 MERGED = "Merged with what another had changed there meanwhile."
 
@@ -61,6 +67,14 @@ class Said:
         return f"{subject}\n\n{MERGED}\n\n{rest}"
 
 
+@dataclass(frozen=True, slots=True)
+class Clashed:
+    """An edit of which a part is kept as a conflict."""
+
+    record: Record
+    address: str
+
+
 @dataclass(slots=True)
 class Amendments:
     """The ways in which a vault's files are changed. `find` looks an address up: (path, unit)."""
@@ -70,36 +84,54 @@ class Amendments:
     delivery: Delivery
     commits: Commits
     replacements: Replacements
+    resolutions: Resolutions
     find: Callable[[str], tuple[str, Unit]]
 
     def edit(self, address: str, text: str, *, was: str | None) -> Change:
         """Give a unit another text. Where it is not `was` any more, both changes are merged.
 
-        Raises Conflicted when they do not merge, or the file never comes to rest: then both versions are kept.
+        Raises Conflicted when not all of them merges, or the file never comes to rest: then both versions are kept.
         """
+        clash: list[Clashed] = []
 
         def rewrite(path: str, source: str, unit: Unit) -> str:
+            if clash:  # it was about another version
+                self.resolutions.close(clash.pop().record, "changed again")
             meant = unit if was is None or unit.text == was else _moved(path, source, unit, was)
             if meant is not None:
                 return edits.with_text(source, meant, text)
-            return self._merged(path, source, unit, (was or "", text))
+            return self._merged(path, source, unit, (was or "", text), clash)
 
         said = Said("edit", f"Edit {{}}: {changes.headline(text)}", text, was)
         try:
-            return self._amend(address, rewrite, said)
+            change = self._amend(address, rewrite, said)
         except NotFound:
             if was is not None:
                 self._keep_of_gone(address, was, text)
             raise
+        except Conflicted:
+            for one in clash:  # all of it is kept in another
+                self.resolutions.close(one.record, "kept as a whole")
+            raise
+        if clash:
+            hint = "1 conflict kept, what did not clash is in the file: `mdmem conflicts`"
+            raise Conflicted(f"{clash[0].address} was {CHANGED}", hint)
+        return change
 
-    def _merged(self, path: str, source: str, unit: Unit, typed: tuple[str, str]) -> str:
-        """Merge a change from one text to another into a unit that has become a third."""
-        was, text = typed
-        base, theirs = (_encoded(edits.with_text(source, unit, one)) for one in (was, text))
+    def _merged(self, path: str, source: str, unit: Unit, typed: tuple[str, str], clash: list[Clashed]) -> str:
+        """Merge a change from one text to another into a unit that has become a third.
+
+        What clashes stays as it is, and goes to `clash` once both versions are kept.
+        """
+        base, theirs = (_encoded(edits.with_text(source, unit, one)) for one in typed)
         merged = merge.three_way(path, base, _encoded(source), theirs)
-        if merged.clashes or merged.data is None:
-            self._keep(path, unit.address, (base, _encoded(source), theirs), CHANGED)
         fresh = (merged.data or b"").decode("utf-8", "surrogateescape")
+        if merged.clashes:
+            record = self._keep(path, unit.address, (base, _encoded(source), theirs), CHANGED)
+            if fresh == source:
+                raise _conflicted(unit.address, CHANGED)
+            clash.append(Clashed(record, unit.address))
+            return fresh
         if fresh == source:
             raise BadInput(f"{unit.address} is like that already", "another made the same change meanwhile")
         self.notices.append(f"{unit.address} was changed meanwhile: both changes are merged")
@@ -115,6 +147,7 @@ class Amendments:
                 now = self.place.read(path)
                 theirs = _encoded(edits.with_text(markdown.decode(base).text, unit, text))
                 self._keep(path, unit.address, (base, now.data if now else None, theirs), GONE)
+                raise _conflicted(unit.address, GONE)
 
     def _versions(self, path: str) -> Iterator[bytes]:
         """Yield the last committed versions of a file, newest first."""
@@ -122,10 +155,9 @@ class Amendments:
             blobs = [file.new for file in info.files if file.path == path and file.new]
             yield from dict(self.place.repo.blobs(blobs)).values()
 
-    def _keep(self, path: str, address: str, versions: tuple[Content, Content, Content], why: str) -> NoReturn:
-        """Keep two versions for a person to choose from, and say so."""
-        conflicts.keep(self.replacements.journal, path, *versions, why=why, address=address, at=self.place.now())
-        raise Conflicted(f"{address} was {why}", "1 conflict kept, the file is as it was: `mdmem conflicts`")
+    def _keep(self, path: str, address: str, versions: tuple[Content, Content, Content], why: str) -> Record:
+        """Keep two versions for a person to choose from; the file has the vault's where they clash."""
+        return conflicts.keep(self.resolutions, Contest.of(path, *versions, stands="ours"), why=why, address=address)
 
     def set_field(self, address: str, key: str, value: str | None) -> Change:
         """Set one key of a unit, or remove it."""
@@ -168,7 +200,8 @@ class Amendments:
         if now is not None and unit is not None:
             source = markdown.decode(now.data).text
             base, theirs = (_encoded(edits.with_text(source, unit, one or "")) for one in (said.was, said.text))
-            self._keep(path, unit.address, (base, now.data, theirs), "in a file that was being saved all the time")
+            self._keep(path, unit.address, (base, now.data, theirs), RESTLESS)
+            raise _conflicted(unit.address, RESTLESS)
 
     def _try(self, address: str, rewrite: Rewrite, said: Said) -> list[Record] | None:
         """Change the file as it is now; None when somebody saved it meanwhile."""
@@ -201,31 +234,81 @@ class Amendments:
             return None
 
     def undo(self, rev: str | None) -> Change:
-        """Take the last change back, or the one that is named, by a new commit."""
+        """Take the last change back, or the one that is named, by a new commit; a conflict that it settled waits again.
+
+        The last change may be a choice for what stood in the file already: then there is nothing to commit.
+        """
         with self.delivery.writing(self._wait()):
             self._require_rest()
             self.delivery.deliver()
             self.commits.commit_placed()
             if rev is None and self.delivery.waiting():
-                raise Busy("the last change is not yet in history", LATER)
+                raise _not_yet("the last change", "", self.commits.failure)
+            chosen = None if rev else self.resolutions.unwritten(history.latest(self.place))
+            if chosen:
+                return self._take_back(chosen)
             info = history.undoable(self.place, rev) if rev else history.last(self.place)
             self._commit_before([file.path for file in info.files])
-            said = messages.message(f"Undo: {info.subject}", f"Takes back {info.id[:12]}.", op="undo", undoes=info.id)
             for _ in range(TRIES):
                 steps = list(history.taken_back(self.place, info))
                 if not steps:
                     raise NotFound(f"{info.id[:8]} is taken back already", "`mdmem log` shows what happened")
-                records = self._carry_out(steps, op="undo", message=said)
+                with self._reopening(info) as conflict:
+                    records = self._carry_out(steps, op="undo", message=_undoing(info, conflict))
                 if records is not None:
                     return self._finish(records)
         raise Refused("a file is being saved all the time", "nothing was changed: try again")
 
+    def _take_back(self, chosen: Record) -> Change:
+        """Have a conflict wait again for which what stood in the file was chosen."""
+        self._reopen(key_of(chosen))
+        subject = f"Undo: Resolve {chosen.extra['address']}"
+        return Change("", self.place.now(), "person", self.place.repo.person.name, "undo", None, subject, "", ())
+
+    @contextmanager
+    def _reopening(self, info: CommitInfo) -> Iterator[str]:
+        """Have the conflict wait again that a change settled, or not any more if it reopened it; gives the trailer.
+
+        It waits before the change is taken back: should that be broken off, it waits too early rather than never.
+        """
+        done, _, key = info.trailers.get("Mdmem-Conflict", "").partition(" ")
+        if done == RESOLVED:
+            self._reopen(key)
+        try:
+            yield trailer(key, reopened=done == RESOLVED) if done in (RESOLVED, REOPENED) else ""
+        except MdmemError:
+            if done == RESOLVED:
+                self.resolutions.close_again(key)
+            raise
+        if done == REOPENED:
+            self.resolutions.close_again(key)
+
+    def _reopen(self, key: str) -> None:
+        if self.resolutions.reopen(key):
+            said = "the conflict waits again: `mdmem conflicts`"
+        else:
+            said = "the conflict that this had settled is no longer kept: its other version is in history, if anywhere"
+        if said not in self.notices:
+            self.notices.append(said)
+
     def commit(self) -> list[Change]:
-        """Commit what was edited by hand. Raises Busy when git is in the middle of something."""
+        """Commit what was edited by hand. Raises Busy when git is in the middle of something, StorageFailed."""
         with self.delivery.writing(self._wait()):
             self.delivery.deliver()
-            made = self.commits.commit_by_hand()
+            try:
+                made = self.commits.commit_by_hand() + self._put_back()
+            except StorageFailed as error:
+                hint = f"nothing was lost, every file is as it was: {error.hint}"
+                raise StorageFailed(error.message, hint) from error
         return [history.change(self.place, history.named(self.place, commit)) for commit in made]
+
+    def _put_back(self) -> list[str]:
+        """Put back, and commit, what the versions that were committed just now had dropped."""
+        if not any(one.reason in (None, STALE) and one.record.op == "restore" for one in self.delivery.waiting()):
+            return []
+        time.sleep(CALM)
+        self.delivery.deliver()
+        return list(dict.fromkeys(self.commits.commit_placed().values()))
 
     def _require_rest(self) -> None:
         """Leave the files alone while git is in the middle of something: it could neither go on nor back."""
@@ -235,16 +318,16 @@ class Amendments:
     def _commit_before(self, paths: Sequence[str]) -> None:
         """Commit what is in files before they are changed, so that each change is a commit of its own.
 
-        Raises Busy when that is not possible now: a change on top could not be told apart later. A path that git
-        does not take at all is changed all the same.
+        Raises Busy when that is not possible now, StorageFailed when the disk does not let it be: a change on top
+        could not be told apart later. A path that git does not take at all is changed all the same.
         """
         try:
             self.commits.commit_by_hand(paths)
         except MdmemError as error:
-            raise Busy(f"what {paths[0]} holds is not yet in history: {error.message}", LATER) from error
+            raise _not_yet(f"what {paths[0]} holds", "", error) from error
         for path in self.commits.changed(paths):
             if reason := self.commits.obstacle(path):
-                raise Busy(f"what {path} holds is not yet in history: {reason}", LATER)
+                raise _not_yet(f"what {path} holds", reason, self.commits.failure)
 
     def _finish(self, records: Sequence[Record]) -> Change:
         """Commit a change and give it; without a commit when git cannot take it now."""
@@ -258,6 +341,25 @@ class Amendments:
 
     def _wait(self) -> int:
         return self.place.settings.whole("lock.timeout_ms")
+
+
+def _undoing(info: CommitInfo, conflict: str) -> str:
+    return messages.message(
+        f"Undo: {info.subject}", f"Takes back {info.id[:12]}.", op="undo", undoes=info.id, conflict=conflict
+    )
+
+
+def _not_yet(what: str, reason: str, error: MdmemError | None) -> MdmemError:
+    """Make the error for what must be in history before the files are changed: the reason, or what failed there."""
+    reason = error.message if error else reason
+    message = f"{what} is not yet in history{f': {reason}' if reason else ''}"
+    if isinstance(error, StorageFailed):
+        return StorageFailed(message, f"nothing was changed: {error.hint}")
+    return Busy(message, LATER)
+
+
+def _conflicted(address: str, why: str) -> Conflicted:
+    return Conflicted(f"{address} was {why}", "1 conflict kept, the file is as it was: `mdmem conflicts`")
 
 
 def _moved(path: str, source: str, unit: Unit, text: str) -> Unit | None:

@@ -12,18 +12,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from mdmem import fsio, indexer
+from mdmem import fsio, indexer, merge
 from mdmem.errors import Busy, MdmemError, Refused, StorageFailed
-from mdmem.store.journal import Journal, Mark, Record, Tracked
+from mdmem.store.journal import Journal, Mark, Tracked
 from mdmem.store.lock import Lock
 from mdmem.store.repo import Committed
-from mdmem.text import entries, standing
-from mdmem.vault import daylog, messages, older, recovery, replacement
+from mdmem.text import entries, standing, units
+from mdmem.vault import daylog, messages, replacement
 from mdmem.vault.daylog import decoded, encoded
+from mdmem.vault.departure import Departures
 from mdmem.vault.observation import Observation, is_of_another_boot
 from mdmem.vault.older import Older
 from mdmem.vault.place import SETTINGS, Place
-from mdmem.vault.reasons import DELETED, POWER, STALE
+from mdmem.vault.reasons import DELETED, MERGE, POWER, STALE
 
 ROUNDS = 5
 """How often whoever commits looks for more that was placed meanwhile."""
@@ -58,7 +59,10 @@ class Commits:
     notices: list[str]
     lock: Lock
     observation: Observation
+    departures: Departures
     mend: Callable[[Older], None]
+    failure: MdmemError | None = None  # what kept the last commit from being made
+    made: list[tuple[str, str]] = field(default_factory=list)  # every commit so far: id and subject
     _left: dict[str, str] = field(default_factory=dict)
 
     def commit_placed(self, *, wait: bool = True, own: Collection[str] = ()) -> dict[str, str]:
@@ -78,7 +82,7 @@ class Commits:
 
     def _commit_all(self, own: Collection[str]) -> dict[str, str]:
         done: dict[str, str] = {}
-        self._left = {}
+        self._left, self.failure = {}, None
         try:
             for _ in range(ROUNDS):
                 group = self._next_group()
@@ -92,6 +96,7 @@ class Commits:
         return done
 
     def _say(self, error: MdmemError, own: Collection[str]) -> None:
+        self.failure = error
         if any(not own or one.record.id in own for one in self.placed()):
             self.notices.append(f"kept and in its file, not yet in history: {error.message}")
 
@@ -104,21 +109,44 @@ class Commits:
         """Commit what people changed, in one commit; all memory files, or these. Raises Busy when git is.
 
         Called under the write lock. A file that holds entries not yet in history is left: they would be taken for
-        a person's. With `when` only versions that it accepts are committed.
+        a person's. Where these could not be committed either, the reason is raised, if all files were meant. With
+        `when` only versions that it accepts are committed.
         """
         with self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
             self._commit_all(())
             ours = {one.file for one in self.placed()}
             found = {path: now for path, now in self.found(paths).items() if path not in ours}
             found = {path: now for path, now in found.items() if when is None or when(path, now)}
-            if not found:
-                return []
-            if any(path.startswith("memory/") for path in found) and not (self.place.root / "memory").is_dir():
-                raise Refused("memory/ is gone", "bring it back, or commit its end with git itself")
-            before = self.place.repo.read_many("HEAD", list(found))
-            if when is None:
-                found = {path: self._whole(path, now, before.get(path, b"")) for path, now in found.items()}
-            return self._commit_found(found, before)
+            if not found and paths is None and self.failure:
+                raise self.failure
+            made = self._commit_by_hand(found, settled=when is not None) if found else []
+            return made + self._mend(paths)
+
+    def _commit_by_hand(self, found: Mapping[str, fsio.Snapshot | None], *, settled: bool) -> list[str]:
+        if any(path.startswith("memory/") for path in found) and not (self.place.root / "memory").is_dir():
+            raise Refused("memory/ is gone", "bring it back, or commit its end with git itself")
+        before = self.place.repo.read_many("HEAD", list(found))
+        if not settled:
+            found = {path: self._whole(path, now, before.get(path, b"")) for path, now in found.items()}
+        return self._commit_found(found, before)
+
+    def _mend(self, paths: Sequence[str] | None) -> list[str]:
+        """Merge back what older copies reverted, all or of these files, once the save is in history."""
+        behind = [one for one in self.journal.scan(settled=False) if one.record.op == MERGE and one.state == "waiting"]
+        due = [one for one in behind if paths is None or one.file in paths]
+        for one in due:
+            if not self.found([one.file]):
+                try:
+                    self._merge(one)
+                except MdmemError as error:
+                    self.notices.append(f"what an older copy of {one.file} reverted is not merged yet: {error.message}")
+        return list(dict.fromkeys(self._commit_all(()).values())) if due else []
+
+    def _merge(self, one: Tracked) -> None:
+        found = dict(self.place.repo.blobs(one.record.extra["versions"]))
+        base, ours = (found[blob] for blob in one.record.extra["versions"])
+        self.mend(Older(one.file, base, merge.left(one.file, base, ours)))
+        self.journal.mark("void", [one.record.id], reason="merged")
 
     def _whole(self, path: str, now: fsio.Snapshot | None, before: bytes) -> fsio.Snapshot | None:
         """Look again at a file as long as an editor may be in the middle of saving it."""
@@ -130,28 +158,15 @@ class Commits:
     def _commit_found(self, found: Mapping[str, fsio.Snapshot | None], before: dict[str, bytes]) -> list[str]:
         """Commit these versions, after what they dropped is noted; what mdmem had written there is then put back."""
         wanted = {path: now.data if now else None for path, now in found.items()}
-        behind: list[Older] = []
-        for path, now in found.items():
-            if now is not None:
-                self.observation.look(path, now)
-                if path in before:  # a new file has no older copy, and there may be thousands
-                    behind += filter(None, [older.find(self.place, path, now)])
-        gone = list(recovery.gone(self.place, before, [path for path, now in found.items() if now is None]))
+        # A new file has no older copy, and there may be thousands.
+        known = [path for path in found if path in before or units.is_log(path)]
+        self.observation.look({path: now for path in known if (now := found[path]) is not None})
+        gone = list(self.departures.records(before, wanted))
         done = self._commit(wanted, messages.of_save(before, wanted))
         taken = wanted.keys() - done.left.keys()
         self._release(taken)
-        self._keep([record for record in gone if record.path in taken])
-        for one in behind:
-            if one.path in taken:
-                self.mend(one)
-        if behind:
-            self._commit_all(())
+        self.departures.note(record for record in gone if record.path in taken)
         return [done.commit] if done.commit else []
-
-    def _keep(self, gone: Sequence[Record]) -> None:
-        if gone:
-            self.journal.append(*gone)
-            self.journal.mark("held", [record.id for record in gone], reason=DELETED)
 
     def obstacle(self, path: str) -> str | None:
         """Tell what kept a path out of the last commit and may pass, None for nothing of that kind."""
@@ -173,7 +188,7 @@ class Commits:
             try:
                 now = self._read(path)
             except MdmemError as error:
-                self.notices.append(f"not committed: {error.message}")
+                self.notices.append(f"not committed: {error.message}; {error.hint}")
                 continue
             if self._blob(tree, path) != (self.place.repo.blob_id(now.data) if now else None):
                 found[path] = now
@@ -309,7 +324,7 @@ class Commits:
     def _look(self, path: str, snapshot: fsio.Snapshot | None, share: Share) -> None:
         """Decide about entries that left their log: somebody saved over them, or took the whole file away."""
         if snapshot:
-            self.observation.look(path, snapshot)
+            self.observation.look({path: snapshot})
         decided = {one.record.id for one in self.journal.scan() if one.state != "placed"}
         left = [one for one in share.lost if one.record.id not in decided]
         for one in left:
@@ -338,6 +353,7 @@ class Commits:
 
     def _commit(self, contents: Mapping[str, Content], said: str) -> Committed:
         done = self.place.repo.commit(contents, said, state=self.place.state)
+        self.made += [(done.commit, said.partition("\n")[0])] if done.commit else []
         self.notices += done.notices
         self._leave(done.left)
         return done

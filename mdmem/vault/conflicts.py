@@ -1,8 +1,8 @@
 """Two versions of a file that did not merge: kept, shown side by side, and resolved.
 
-Owns the records of conflicts. A file never gets markers from here, and no version goes before a person has chosen:
-both are in the journal until then. Markers that git left in a file are listed and cut as well; git's own merge is the
-person's to finish.
+Owns the records of conflicts. A file never gets markers from here: what does not clash is in it, and at the places
+that clash one of the versions, until a person has chosen. Both are in the journal until then. Markers that git left in
+a file are listed and cut as well; git's own merge is the person's to finish.
 """
 
 from __future__ import annotations
@@ -15,17 +15,25 @@ from typing import Literal
 
 from mdmem import fsio, indexer, merge
 from mdmem.errors import BadInput, Busy, MdmemError, NotFound, Refused
+from mdmem.merge import Contest
 from mdmem.model import Change, Clash, Conflict
-from mdmem.store.journal import Journal, Record, Tracked
+from mdmem.store.journal import Record
 from mdmem.text import markdown, units
-from mdmem.vault import history, messages
+from mdmem.vault import history, messages, older
 from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import Delivery
 from mdmem.vault.place import Place
 from mdmem.vault.reasons import CONFLICT
 from mdmem.vault.replacement import Replacements, Step
+from mdmem.vault.resolutions import Resolutions, key_of, trailer
 
 TRIES = 5
+
+OLDER_COPY = "an older copy was saved"
+"""Why the versions of a file clash that somebody saved without having seen what mdmem had done to it."""
+
+SAVE = "save:"
+"""What the id of a save that waits begins with; its path follows."""
 
 Choice = Literal["ours", "theirs", "both"] | bytes
 """One of the versions, both, or what a person wrote instead."""
@@ -35,43 +43,28 @@ NAMES = ("ours: what the vault had", "theirs: what was typed or saved instead")
 
 
 def keep(
-    journal: Journal,
-    path: str,
-    base: bytes | None,
-    ours: bytes | None,
-    theirs: bytes | None,
-    *,
-    why: str,
-    address: str = "",
-    at: datetime | None = None,
+    resolutions: Resolutions, contest: Contest, *, why: str, address: str = "", at: datetime | None = None
 ) -> Record:
     """Keep two versions of a file durably, None for no file; once, however often that is asked. Raises StorageFailed.
 
     `ours` is what the vault had, `theirs` what was typed or saved instead.
     """
-    versions = {"base": _text(base), "ours": _text(ours), "theirs": _text(theirs)}
-    for one in _kept(journal):
-        if one.record.path == path and all(one.record.extra.get(name) == text for name, text in versions.items()):
+    for one in resolutions.open():
+        # Asked again after a crash, one of them may have got what does not clash already.
+        known = _contest(one.record) if one.record.path == contest.path else None
+        if known and (known.whole, known.stands) == (contest.whole, contest.stands):
             return one.record
-    noted = (at or datetime.now().astimezone()).isoformat(timespec="seconds")
-    said = merge.three_way(path, base, ours, theirs).clashes
-    extra = {**versions, "why": why, "noted": noted, "address": address or units.stem_of(path)}
-    text = said[0].theirs or said[0].ours if said else ""
-    record = Record(op=CONFLICT, path=path, text=text, extra=extra)
-    journal.append(record)
-    journal.mark("held", [record.id], reason=CONFLICT, durable=True)
+    versions = {"base": _text(contest.base), "ours": _text(contest.ours), "theirs": _text(contest.theirs)}
+    noted = (at or resolutions.place.now()).isoformat(timespec="seconds")
+    named = address or units.stem_of(contest.path)
+    extra = {**versions, "stands": contest.stands, "why": why, "noted": noted, "address": named}
+    said = contest.clashes(contest.whole[contest.stands == "theirs"])[:1]
+    # What the file lacks, if that is a text at all.
+    texts = [one.theirs or one.ours if contest.stands == "ours" else one.ours or one.theirs for one in said]
+    record = Record(op=CONFLICT, path=contest.path, text="".join(texts), extra=extra)
+    resolutions.journal.append(record)
+    resolutions.journal.mark("held", [record.id], reason=CONFLICT, durable=True)
     return record
-
-
-def count(journal: Journal) -> int:
-    """Count what is kept, without looking for markers in files."""
-    return len(_kept(journal))
-
-
-def _kept(journal: Journal) -> list[Tracked]:
-    if journal.is_empty():
-        return []
-    return [one for one in journal.scan(settled=False) if one.state == "held" and one.reason == CONFLICT]
 
 
 def _text(data: bytes | None) -> str | None:
@@ -84,82 +77,146 @@ def _data(text: str | None) -> bytes | None:
 
 @dataclass(slots=True)
 class Conflicts:
-    """The conflicts of a vault, numbered from 1: those that are kept, oldest first, then git's by path."""
+    """The conflicts of a vault, numbered from 1: those that are kept, oldest first, saves that wait, then git's."""
 
     place: Place
-    journal: Journal
+    notices: list[str]
     delivery: Delivery
     commits: Commits
     replacements: Replacements
+    resolutions: Resolutions
 
     def listed(self) -> list[Conflict]:
-        """List all conflicts."""
-        kept = [_of_record(number, one.record) for number, one in enumerate(_kept(self.journal), 1)]
+        """List all conflicts; say which saves from an older copy wait that will merge."""
+        kept = [self._of_record(number, one.record) for number, one in enumerate(self.resolutions.open(), 1)]
+        kept += (_of_save(number, contest) for number, contest in enumerate(self.saves(), len(kept) + 1))
         return kept + list(self._left_by_git(len(kept)))
+
+    def saves(self) -> list[Contest]:
+        """Give the saves from an older copy that are not yet in history and do not merge; say which will merge."""
+        if self.place.repo.unfinished() or self.place.repo.is_at_work():
+            return []
+        found = {path: now for path, now in self.commits.found().items() if now is not None}
+        clashing = []
+        for one in older.behind(self.place, found):
+            now = found[one.path].data
+            if merge.three_way(one.path, one.base, one.ours, now).clashes:
+                clashing.append(Contest.of(one.path, one.base, one.ours, now, stands="theirs"))
+            else:
+                said = "was saved from an older copy: `mdmem commit` merges what had changed since into it"
+                self.notices.append(f"{units.stem_of(one.path)} {said}")
+        return clashing
+
+    def _of_record(self, number: int, record: Record) -> Conflict:
+        contest, now = _contest(record), self._now(record.path or "")
+        ours, theirs = contest.sides(now)
+        extra = record.extra
+        return Conflict(
+            number=number,
+            id=record.id,
+            kind="kept",
+            path=contest.path,
+            address=str(extra.get("address") or units.stem_of(contest.path)),
+            why=str(extra.get("why", "")),
+            noted=datetime.fromisoformat(extra["noted"]) if extra.get("noted") else None,
+            clashes=contest.clashes(now),
+            base=extra.get("base"),
+            ours=_text(ours),
+            theirs=_text(theirs),
+            file=_text(now),
+        )
+
+    def _now(self, path: str) -> bytes | None:
+        try:
+            snapshot = self.place.read(path)
+        except MdmemError:  # other commands say what is wrong with it
+            return None
+        return snapshot.data if snapshot else None
 
     def _left_by_git(self, before: int) -> Iterator[Conflict]:
         number = before
         for file in indexer.scan(str(self.place.root), self.place.settings.items("roots")).files:
-            try:
-                snapshot = self.place.read(file.path)
-            except MdmemError:  # other commands say what is wrong with it
-                continue
-            if snapshot and merge.blocks(_source(snapshot.data)):
+            data = self._now(file.path)
+            if data and merge.blocks(_source(data)):
                 number += 1
-                yield _of_markers(number, file.path, snapshot)
+                yield _of_markers(number, file.path, data)
 
     # Resolving
 
-    def resolve(self, id: str, choice: Choice, *, wait_ms: int) -> Change | None:
+    def resolve(self, id: str, choice: Choice, *, was: str | None = None, wait_ms: int) -> Change | None:
         """Settle a conflict by one commit; None where nothing was left to write, or the merge is git's to finish.
 
-        A file that was changed since is merged with the choice. Raises NotFound, Refused where that clashes, Busy.
+        `was` is the file that a written text began with. What was done to the file since is merged with the choice.
+        Raises NotFound, Refused where that clashes, Busy.
         """
         with self.delivery.writing(wait_ms):
-            found = next((one for one in self.listed() if one.id == id), None)
-            if found is None:
-                raise NotFound("that conflict is resolved already", "`mdmem conflicts` lists what there is")
+            found = self._find(id)
             if found.kind == "git":
-                self._cut_markers(found.path, choice)
+                self._cut_markers(found.path, choice, _data(was))
                 return None
-            return self._settle(found, choice)
+            return self._settle(found, choice, _data(was))
 
-    def _settle(self, found: Conflict, choice: Choice) -> Change | None:
+    def _find(self, id: str) -> Conflict:
+        listed = self.listed()
+        # A save that waited may have been committed since.
+        kept = [one for one in reversed(listed) if id == f"{SAVE}{one.path}" and one.why == OLDER_COPY]
+        found = next((one for one in [*listed, *kept] if one.id == id or one in kept), None)
+        if found is None:
+            raise NotFound("that conflict is resolved already", "`mdmem conflicts` lists what there is")
+        return found
+
+    def _settle(self, found: Conflict, choice: Choice, was: bytes | None) -> Change | None:
         if reason := self.place.repo.unfinished():
             raise Busy(reason, "nothing was changed: try again when that is over")
         self.delivery.deliver()
+        before = {one.record.id for one in self.resolutions.open()}
         self.commits.commit_by_hand([found.path])
-        records = self._carry_out(found, choice)
-        how = "by hand" if isinstance(choice, bytes) else choice
-        self.journal.mark("void", [found.id], reason=f"resolved: {how}", durable=True)
+        record = self._record(found, before)
+        self.resolutions.keep(record)
+        records = self._carry_out(record, choice, was)
+        if not records:
+            self.resolutions.keep(record, after=history.latest(self.place))
+        self.resolutions.close(record, "by hand" if isinstance(choice, bytes) else choice)
         done = self.commits.commit_placed()
         commit = next((done[record.id] for record in records if record.id in done), None)
         return history.change(self.place, history.named(self.place, commit)) if commit else None
 
-    def _carry_out(self, found: Conflict, choice: Choice) -> list[Record]:
+    def _record(self, found: Conflict, before: set[str]) -> Record:
+        """Find the record of a conflict; of a save that waited, the one that its commit has left."""
+        for one in self.resolutions.open():
+            is_fresh = one.record.id not in before and one.record.path == found.path
+            if one.record.id == found.id or (found.kind == "save" and is_fresh):
+                return one.record
+        raise NotFound("that conflict is no more", "`mdmem conflicts` lists what there is")
+
+    def _carry_out(self, record: Record, choice: Choice, was: bytes | None) -> list[Record]:
         """Write the chosen version, whatever was saved meanwhile; no record where it stands there already."""
+        contest = _contest(record)
         for _ in range(TRIES):
-            now = self.place.read(found.path)
-            wanted = _wanted(found, choice, now.data if now else None)
+            now = self.place.read(contest.path)
+            wanted = _wanted(contest, choice, was, now.data if now else None)
             if wanted == (now.data if now else None):
                 return []
-            step = Step(found.path, now, wanted)
+            step = Step(contest.path, now, wanted)
             try:
                 return self.replacements.carry_out(
-                    [step], op="resolve", message=_message(found, choice), group=os.urandom(8).hex()
+                    [step], op="resolve", message=_message(record, choice), group=os.urandom(8).hex()
                 )
             except fsio.Displaced:
                 continue
-        raise Refused(f"{found.path} is being saved all the time", "nothing was changed: try again")
+        raise Refused(f"{contest.path} is being saved all the time", "nothing was changed: try again")
 
-    def _cut_markers(self, path: str, choice: Choice) -> None:
+    def _cut_markers(self, path: str, choice: Choice, was: bytes | None) -> None:
         for _ in range(TRIES):
             now = self.place.read(path)
             if now is None:
                 raise NotFound(f"{path} is gone", "`mdmem conflicts` lists what there is")
-            wanted = choice if isinstance(choice, bytes) else (_data(merge.cut(_source(now.data), choice)) or b"")
+            if isinstance(choice, bytes):
+                wanted = _typed(path, choice, was if was is not None else now.data, now.data)
+            else:
+                wanted = _data(merge.cut(_source(now.data), choice))
             try:
-                fsio.replace(path, wanted, root=self.place.root, base=now, tmp=self.place.state / "tmp")
+                fsio.replace(path, wanted or b"", root=self.place.root, base=now, tmp=self.place.state / "tmp")
                 return
             except fsio.Displaced:
                 continue
@@ -171,26 +228,32 @@ def _source(data: bytes) -> str:
     return decoded.text if decoded.editable else ""
 
 
-def _of_record(number: int, record: Record) -> Conflict:
-    extra, path = record.extra, record.path or ""
-    base, ours, theirs = (extra.get(name) for name in ("base", "ours", "theirs"))
+def _contest(record: Record) -> Contest:
+    base, ours, theirs = (_data(record.extra.get(name)) for name in ("base", "ours", "theirs"))
+    stands: merge.Take = "theirs" if record.extra.get("stands") == "theirs" else "ours"
+    return Contest.of(record.path or "", base, ours, theirs, stands=stands)
+
+
+def _of_save(number: int, contest: Contest) -> Conflict:
+    ours, theirs = contest.whole
     return Conflict(
         number=number,
-        id=record.id,
-        kind="kept",
-        path=path,
-        address=str(extra.get("address") or units.stem_of(path)),
-        why=str(extra.get("why", "")),
-        noted=datetime.fromisoformat(extra["noted"]) if extra.get("noted") else None,
-        clashes=merge.three_way(path, _data(base), _data(ours), _data(theirs)).clashes,
-        base=base,
-        ours=ours,
-        theirs=theirs,
+        id=f"{SAVE}{contest.path}",
+        kind="save",
+        path=contest.path,
+        address=units.stem_of(contest.path),
+        why=f"{OLDER_COPY}, not yet in history",
+        noted=None,
+        clashes=contest.clashes(contest.theirs),
+        base=_text(contest.base),
+        ours=_text(ours),
+        theirs=_text(theirs),
+        file=_text(contest.theirs),
     )
 
 
-def _of_markers(number: int, path: str, snapshot: fsio.Snapshot) -> Conflict:
-    source = _source(snapshot.data)
+def _of_markers(number: int, path: str, data: bytes) -> Conflict:
+    source = _source(data)
     return Conflict(
         number=number,
         id=path,
@@ -203,12 +266,13 @@ def _of_markers(number: int, path: str, snapshot: fsio.Snapshot) -> Conflict:
         base=None,
         ours=merge.cut(source, "ours"),
         theirs=merge.cut(source, "theirs"),
+        file=_text(data),
     )
 
 
 def draft(found: Conflict) -> str:
     """Give a text with both versions, parted by markers, for a person to edit. Raises Refused where one is no text."""
-    ours, theirs = (_data(found.ours), _data(found.theirs)) if found.kind == "git" else _sides(found)
+    ours, theirs = _data(found.ours), _data(found.theirs)
     if ours is None or theirs is None or b"\0" in ours + theirs:
         raise Refused(f"{found.path}: one version is no text", "choose with --ours or --theirs")
     return merge.marked(ours, theirs, names=NAMES).decode("utf-8", "surrogateescape")
@@ -227,44 +291,35 @@ def meant(typed: str) -> Choice:
     return _data(typed) or b""
 
 
-def _sides(found: Conflict) -> tuple[bytes | None, bytes | None]:
-    return merge.sides(found.path, _data(found.base), _data(found.ours), _data(found.theirs))
-
-
-def _chosen(found: Conflict, choice: Choice) -> bytes | None:
+def _wanted(contest: Contest, choice: Choice, was: bytes | None, now: bytes | None) -> bytes | None:
+    """Give what the file shall hold: the choice, with what was done to the file since. Raises Refused."""
     if isinstance(choice, bytes):
-        return choice
-    ours, theirs = _sides(found)
-    if choice != "both":
-        return ours if choice == "ours" else theirs
-    if ours is None or theirs is None:
-        return theirs if ours is None else ours
-    if b"\0" in ours + theirs:
-        raise Refused(f"{found.path} is no text: two versions cannot be put together", "choose --ours or --theirs")
-    return merge.both(found.path, ours, theirs)
+        return _typed(contest.path, choice, contest.nearest(now) if was is None else was, now)
+    if choice == "both":
+        if any(one is not None and b"\0" in one for one in contest.whole):
+            hint = "choose --ours or --theirs"
+            raise Refused(f"{contest.path} is no text: two versions cannot be put together", hint)
+        return contest.both(now)
+    made = contest.choose(choice, now)
+    if made.clashes:
+        hint = f"--{contest.stands} leaves it as it is, --both and --edit show what there is"
+        raise Refused(f"{contest.path} was changed since, at the same place", hint)
+    return made.data
 
 
-def _wanted(found: Conflict, choice: Choice, now: bytes | None) -> bytes | None:
-    """Give what the file shall hold: the choice, with what was done to the file since."""
-    chosen = _chosen(found, choice)
-    sides = _sides(found)
-    known = [_data(found.ours), _data(found.theirs), *sides]
-    if now in (chosen, *known):
-        return chosen
-    texts = [data for data in known if data is not None]
-    if now is None or chosen is None or not texts:
-        raise Refused(f"{found.path} is no longer one of the two versions", _BY_HAND)
-    merged = merge.three_way(found.path, texts[merge.nearest(texts, now)], now, chosen)
-    if merged.clashes:
-        raise Refused(f"{found.path} was changed since, at the same place", _BY_HAND)
-    return merged.data
+def _typed(path: str, text: bytes, was: bytes | None, now: bytes | None) -> bytes | None:
+    """Give a text that was written instead of a file, with what was done to that since."""
+    if now in (was, text):
+        return text
+    made = merge.three_way(path, was, now, text)
+    if made.clashes:
+        raise Refused(f"{path} was changed meanwhile, at the same place", "nothing was changed: try again")
+    return made.data
 
 
-_BY_HAND = "edit the file by hand, then let go of the conflict with `mdmem conflicts N --ours`"
-
-
-def _message(found: Conflict, choice: Choice) -> str:
+def _message(record: Record, choice: Choice) -> str:
     how = {"ours": "what the vault had", "theirs": "what was typed or saved instead", "both": "both versions"}
-    subject = f"Resolve {found.address}: {'as edited' if isinstance(choice, bytes) else how[choice]}"
-    body = f"Two versions did not merge: {found.why}." if found.why else "Two versions did not merge."
-    return messages.message(subject, body, op="resolve")
+    address, why = record.extra.get("address") or units.stem_of(record.path or ""), record.extra.get("why")
+    subject = f"Resolve {address}: {'as edited' if isinstance(choice, bytes) else how[choice]}"
+    body = f"Two versions did not merge: {why}." if why else "Two versions did not merge."
+    return messages.message(subject, body, op="resolve", conflict=trailer(key_of(record)))

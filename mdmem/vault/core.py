@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmem import config
-from mdmem.errors import MdmemError, NotFound, StorageFailed
+from mdmem.errors import Conflicted, MdmemError, NotFound, StorageFailed
 from mdmem.model import (
     Added,
     Answer,
@@ -34,7 +34,7 @@ from mdmem.model import (
     Verification,
 )
 from mdmem.text import units
-from mdmem.vault import birth, history, indexing, intake, numbers, reading
+from mdmem.vault import birth, history, indexing, intake, numbers, reading, recovery
 from mdmem.vault.conflicts import draft, meant
 from mdmem.vault.index import within as vault_path
 from mdmem.vault.parts import Parts
@@ -124,6 +124,7 @@ class Vault:
         try:
             commits |= self.parts.commits.commit_placed(own=own)
             commits |= intake.committed_by_others(self.parts.journal, own - commits.keys())
+            self.parts.mend()
         except MdmemError as error:  # the text is safe: whatever fails from here on is for the next command
             self.notices.append(error.message)
         if own - commits.keys():  # a work tree that is removed takes the journal along
@@ -179,10 +180,12 @@ class Vault:
         return self.parts.index.ask(lambda stores: stores.catalog.tags())
 
     def today(self) -> tuple[str, builtins.list[Entry]]:
-        """Give the path of today's log and its entries, in the order of the file."""
+        """Give the path of today's log and its entries, in the order of the file. Raises StorageFailed."""
         self.parts.catch_up()
         path = self.place.log_path(self.place.now().date())
         found = reading.Files(self.place).units(path)
+        if not found:
+            self.place.read(path)  # one that cannot be read is not one without entries
         return path, [self.place.entry(path, unit) for unit in found if unit.kind == "entry"]
 
     def attention(self) -> builtins.list[str]:
@@ -209,7 +212,11 @@ class Vault:
         `was` is the text that the change began with: Refused when another stands there now.
         """
 
-        return self.parts.amendments.edit(address, text, was=was)
+        try:
+            return self.parts.amendments.edit(address, text, was=was)
+        except Conflicted:  # a work tree that is removed takes along what is kept
+            self.parts.kept.update()
+            raise
 
     def set_field(self, address: str, key: str, value: str | None) -> Change:
         """Set or remove one key: of a document's front matter, of an entry's comment. All other bytes stay."""
@@ -229,11 +236,18 @@ class Vault:
         What was undone already is skipped. Raises Refused when the same place was changed again since, Busy when the
         last change is not yet in history.
         """
-        return self.parts.amendments.undo(rev)
+        change = self.parts.amendments.undo(rev)
+        self.parts.kept.update()
+        return change
 
     def commit(self) -> builtins.list[Change]:
-        """Commit what was edited by hand. Raises Busy when git is in the middle of something."""
-        return self.parts.amendments.commit()
+        """Commit what was edited by hand, and what waits; give all commits that this made, oldest first.
+
+        Raises Busy when git is in the middle of something, StorageFailed.
+        """
+        before = len(self.parts.commits.made)
+        self.parts.amendments.commit()
+        return history.changes_of(self.place, [commit for commit, _ in self.parts.commits.made[before:]])
 
     def log(self, *, k: int | None = 20, path: str | None = None) -> builtins.list[Change]:
         """List changes newest first; of one file, or one entry, when `path` names it."""
@@ -261,50 +275,53 @@ class Vault:
     # What is kept, and what waits
 
     def held(self) -> builtins.list[Held]:
-        """List texts that are not in their file: dropped, deleted by hand, in conflict, or still on their way."""
+        """List texts that are not in their file: dropped, deleted by hand, in conflict, on their way, taken by git."""
         self.parts.catch_up()
         self.parts.kept.adopt()
-        self.parts.recovery.expire()
-        return self.parts.recovery.listed()
+        with suppress(MdmemError):  # what cannot be noted now is listed later
+            self.parts.departures.find()
+            self.parts.departures.let_go()
+            self.parts.recovery.expire()
+        return self.parts.recovery.all()
 
     def kept_texts(self) -> builtins.list[Held]:
-        """List what `held` does, without finishing, adopting or expiring anything first."""
+        """List what the journal holds, without finishing, adopting or expiring anything first."""
         return self.parts.recovery.listed()
 
     def recover(self, id: str) -> Change | None:
         """Put back what `held` lists by this id; None when it waits, as notices say. Raises NotFound, Refused."""
-        with self.parts.delivery.writing(self._wait):
-            one = self.parts.recovery.find(id)
-            self.parts.recovery.release(one, self.parts.replacements)
-            self.parts.delivery.deliver()
-            done = self.parts.commits.commit_placed()
-        self.parts.kept.update()
-        commit = done.get(one.record.id) or next(iter(done.values()), None)
-        return history.change(self.place, history.named(self.place, commit)) if commit else None
+        return next(iter(self.recover_all([id])), None)
+
+    def recover_all(self, ids: Sequence[str]) -> builtins.list[Change]:
+        """Put back what `held` lists by these ids; give the commits that did. Raises NotFound, Refused."""
+        return recovery.put_back(self.parts, ids, wait_ms=self._wait)
 
     def drop(self, id: str) -> None:
         """Forget what `held` lists by this id. Raises NotFound."""
         with self.parts.delivery.writing(self._wait):
-            one = self.parts.recovery.find(id)
-            self.parts.journal.mark("void", [one.record.id], reason="dropped by hand", durable=True)
+            self.parts.recovery.forget(*self.parts.recovery.find(id))
         self.parts.kept.update()
 
     def conflicts(self) -> builtins.list[Conflict]:
-        """List versions that did not merge: those that are kept, and markers that git left in files."""
+        """List versions that did not merge: kept ones, saves that will not, and markers that git left in files."""
         self.parts.catch_up()
+        self.parts.kept.adopt()
         return self.parts.conflicts.listed()
 
     def draft(self, conflict: Conflict) -> str:
         """Give a text with both versions of a conflict, parted by markers, for a person to edit. Raises Refused."""
         return draft(conflict)
 
-    def resolve(self, id: str, choice: str) -> Change | None:
+    def resolve(self, id: str, choice: str, *, was: str | None = None) -> Change | None:
         """Settle the conflict with this id by `ours`, `theirs`, `both`, or the text of the file as it shall be.
 
+        `was` is the file that this text began with: what was done to it since is merged into the text.
         None when nothing was left to write, or git's own merge is to be finished. Raises NotFound, Refused, Busy, and
         BadInput for a text that still holds markers.
         """
-        return self.parts.conflicts.resolve(id, meant(choice), wait_ms=self._wait)
+        change = self.parts.conflicts.resolve(id, meant(choice), was=was, wait_ms=self._wait)
+        self.parts.kept.update()
+        return change
 
     @property
     def upkeep(self) -> Upkeep:
@@ -355,6 +372,9 @@ class Vault:
                 self.place, self.parts.index, self.parts.meaning, stores, pending=waiting, uncommitted=uncommitted
             )
         )
+        for contest in self.parts.conflicts.saves():
+            said = "was saved from an older copy, and does not merge: `mdmem conflicts`"
+            self.notices.append(f"{units.stem_of(contest.path)} {said}")
         self.notices += inventory.complaints(now)
         return now
 

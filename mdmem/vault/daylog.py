@@ -150,16 +150,21 @@ class DayLog:
     def _forms(self, record: Record) -> list[str]:
         return [block.replace("\n", self.ending) for block in forms(record)]
 
-    def render(self, records: Sequence[Record]) -> dict[str, str]:
-        """Render records as they will stand: the second entry of a minute gets seconds."""
+    def render(self, records: Sequence[Record], back: Sequence[Record] = ()) -> dict[str, str]:
+        """Render records as they will stand: the second entry of a minute gets seconds.
+
+        So does one in whose minute another of `back` stood, which is on its way there again: its address is taken.
+        """
         if records:
             self.clocks = standing.clocks(self.source)
         taken = {clock[:5] for clock in self.clocks}
+        reserved = {_clock(forms(record)[0])[:5] for record in back}
+        returning = {record.id for record in back}
         blocks = {}
         for record in records:
             short, long = self._forms(record)
             minute = _clock(short)
-            blocks[record.id] = long if minute in taken else short
+            blocks[record.id] = long if minute in (taken if record.id in returning else taken | reserved) else short
             taken.add(minute)
         return blocks
 

@@ -24,7 +24,7 @@ from mdmem.text import markdown, units
 from mdmem.vault.daylog import DayLog, Known, Placed, digest, encoded
 from mdmem.vault.observation import Observation, is_of_another_boot, text_of
 from mdmem.vault.place import Place
-from mdmem.vault.reasons import POWER, RECOVERED, STALE, TORN
+from mdmem.vault.reasons import MERGE, POWER, RECOVERED, STALE, TORN
 
 SMALL = 1024
 """Bytes up to which entries are appended; what is larger replaces the file, so that no reader sees half of it."""
@@ -50,8 +50,9 @@ class Delivery:
     observation: Observation
     placed: dict[str, Placed] = field(default_factory=dict)
     put_back: int = 0
+    behind: list[str] = field(default_factory=list)  # files whose save from an older copy is to be merged
     _missed: dict[str, float] = field(default_factory=dict)
-    _back: dict[str, bool] = field(default_factory=dict)
+    _back: dict[str, Tracked] = field(default_factory=dict)
     _unsynced: list[fsio.Appended] = field(default_factory=list)
 
     @contextmanager
@@ -110,10 +111,13 @@ class Delivery:
             # A log that changes now would keep git from going on, or back.
             self.notices.append(f"kept, not yet in the log: {reason}; nothing to repeat")
             return
-        self.settle([one for one in waiting if not one.record.is_entry])
-        self.observe([self.journal.last[0]] if self.is_foreign() else ())
-        self._back = {one.record.id: one.reason != RECOVERED for one in waiting if _is_back(one)}
-        adds = sorted((one.record for one in waiting if self._is_due(one)), key=lambda record: record.path or "")
+        self.settle([one for one in waiting if not one.record.is_entry and one.record.op != MERGE])
+        if self.is_foreign() and self.observe([self.journal.last[0]]):
+            waiting = [one for one in self.waiting() if one.state == "waiting" and one.record.id not in torn]
+        self.behind = [one.file for one in waiting if one.record.op == MERGE and self._is_due(one)]
+        self._back = {one.record.id: one for one in waiting if _is_back(one)}
+        due = (one.record for one in waiting if one.record.is_entry and self._is_due(one))
+        adds = sorted(due, key=lambda record: record.path or "")
         for path, records in groupby(adds, key=lambda record: record.path or ""):
             try:
                 self._place(path, list(records), own)
@@ -121,10 +125,8 @@ class Delivery:
                 self.notices.append(f"kept, not yet in the log: {error.message}; nothing to repeat")
 
     def _is_due(self, one: Tracked) -> bool:
-        """Tell whether an entry may be placed: one that an editor dropped, only when that file has come to rest."""
-        if not one.record.is_entry:
-            return False
-        if one.reason != STALE and (one.record.op == "add" or one.reason):
+        """Tell whether it may be seen to: to what an editor dropped, only when that file has come to rest."""
+        if one.record.is_entry and one.reason != STALE and (one.record.op == "add" or one.reason):
             return True
         stat = fsio.look(one.record.path or "", root=self.place.root)
         if stat is None or not stat.st_size or self.place.repo.is_at_work():
@@ -177,27 +179,31 @@ class Delivery:
         self.journal.mark_all([Mark(state="held", ids=(id,), reason=TORN) for id in torn])
         return set(torn)
 
-    def observe(self, paths: Iterable[str]) -> None:
-        """Look whether somebody else wrote to these logs, and what they dropped; called under the lock."""
+    def observe(self, paths: Iterable[str]) -> bool:
+        """Look what somebody else who wrote to these logs dropped; tell whether anybody did. Called under the lock."""
+        foreign = {}
         for path in paths:
             try:
                 snapshot = self._read(path)
             except (StorageFailed, Refused):  # whoever needs the file says what is wrong with it
                 continue
             if snapshot and self.observation.is_foreign(path, snapshot.stamp):
-                self.observation.look(path, snapshot)
+                foreign[path] = snapshot
+        self.observation.look(foreign)
+        return bool(foreign)
 
     def _place(self, path: str, records: list[Record], own: frozenset[str]) -> None:
         for _ in range(TRIES):
             log = DayLog(path, self._read(path))
             if log.snapshot and self.observation.is_foreign(path, log.snapshot.stamp):
-                self.observation.look(path, log.snapshot)
+                self.observation.look({path: log.snapshot})
             there = self._standing(log, [record for record in records if record.id not in own])
             doubled = log.doubled([record for record in records if record.id not in there])
             if doubled:
                 self.journal.mark("void", doubled, reason="it comes back as what it was")
                 records = [record for record in records if record.id not in doubled]
-            fresh = log.render([record for record in records if record.id not in there])
+            back = [one.record for one in self._back.values() if one.file == path]
+            fresh = log.render([record for record in records if record.id not in there], back)
             try:
                 offset, stamp = self._write(log, list(fresh.values()))
             except fsio.Displaced:
@@ -213,7 +219,8 @@ class Delivery:
         self.put_back += len(back)
         if back:
             what = "entry is" if len(back) == 1 else "entries are"
-            why = ": an editor had saved an older copy" if self._back[back[0].id] else ""
+            asked = self._back[back[0].id].reason == RECOVERED
+            why = "" if asked else ": an editor had saved an older copy"
             self.notices.append(f"{len(back)} {what} put back in {units.stem_of(path)}{why}")
 
     def _read(self, path: str) -> fsio.Snapshot | None:

@@ -49,6 +49,11 @@ def change(place: Place, info: CommitInfo) -> Change:
     )
 
 
+def changes_of(place: Place, commits: Sequence[str]) -> list[Change]:
+    """Read these commits as changes, in the order given."""
+    return [change(place, named(place, commit)) for commit in commits]
+
+
 def _blobs(place: Place, files: Sequence[FileChange]) -> dict[str, bytes]:
     wanted = {blob for file in files for blob in (file.old, file.new) if blob}
     return dict(place.repo.blobs(sorted(wanted)))
@@ -80,6 +85,14 @@ def last(place: Place) -> CommitInfo:
         if not skipped and info.trailers.get("Mdmem-Op") != "init":
             return info
     raise NotFound("there is nothing to undo", "`mdmem log` shows what happened")
+
+
+def latest(place: Place) -> str:
+    """Give the id of the change that `last` finds, "" where there is none."""
+    try:
+        return last(place).id
+    except NotFound:
+        return ""
 
 
 def _recent(place: Place) -> Iterator[tuple[CommitInfo, bool]]:

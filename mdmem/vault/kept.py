@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from mdmem import fsio
 from mdmem.errors import MdmemError
-from mdmem.store.journal import Journal, Record, Tracked, lines
+from mdmem.store.journal import Journal, Mark, Record, Tracked, lines
 from mdmem.vault.commits import STANDING
 from mdmem.vault.place import Place
-from mdmem.vault.reasons import FILE_GONE, FOUND
+from mdmem.vault.reasons import FILE_GONE, FOUND, KEPT, MERGE
 
 NOTE = "kept"
 """A file of STATE that says what the repository keeps, so that git is asked only when that changes."""
@@ -53,12 +53,13 @@ class Kept:
             fresh = [record for data in found.values() if (record := _read(data)) and record.id not in known]
             if fresh:
                 self.journal.append(*fresh)
-                self.journal.mark("held", [record.id for record in fresh], reason=FOUND)
+                marks = [Mark(state="held", ids=(one.id,), reason=KEPT.get(one.op, FOUND)) for one in fresh]
+                self.journal.mark_all(marks)
 
 
 def _is_kept(one: Tracked) -> bool:
     lasting = (one.reason or "").startswith(STANDING)
-    return one.record.op != FILE_GONE and not lasting
+    return one.record.op not in (FILE_GONE, MERGE) and not lasting
 
 
 def _written(record: Record) -> bytes:

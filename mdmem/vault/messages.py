@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mdmem.store.journal import Record
-from mdmem.text import changes, units
+from mdmem.text import changes, renames, units
+from mdmem.text.renames import Sorted
 
 LISTED = 100
 """Entries that a message names one by one."""
@@ -20,13 +21,15 @@ NAMED = 5
 DROPPED = "They stood in their log before it was saved without them."
 
 
-def message(subject: str, body: str, *, op: str, source: str = "", undoes: str = "") -> str:
+def message(subject: str, body: str, *, op: str, source: str = "", undoes: str = "", conflict: str = "") -> str:
     """Write a message: what, details and reason, and the trailers."""
     trailers = [f"Mdmem-Op: {op}"]
     if source:
         trailers.append(f"Mdmem-Source: {changes.headline(source, 200)}")
     if undoes:
         trailers.append(f"Mdmem-Undoes: {undoes}")
+    if conflict:
+        trailers.append(f"Mdmem-Conflict: {conflict}")
     return (
         "\n\n".join(part for part in (changes.headline(subject, 200), body.strip(), "\n".join(trailers)) if part) + "\n"
     )
@@ -48,13 +51,48 @@ def of_entries(records: Sequence[Record]) -> str:
 
 
 def of_save(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> str:
-    """Say what a person changed by hand."""
-    edits = [edit for path, data in after.items() for edit in changes.compare(path, before.get(path), data)]
-    names = list(after)
-    what = changes.headline(units.stem_of(names[0])) if len(names) == 1 else f"{len(names)} files"
+    """Say what a person changed, deleted and renamed by hand; None, or nothing in `before`, stands for no file."""
+    found = renames.sort(before, after)
+    came = set(found.moved.values())
+    pairs = [(path, before.get(path), after[path]) for path in after if path not in found.moved and path not in came]
+    pairs += [(new, before[old], after[new]) for old, new in found.moved.items()]
+    edits = [edit for path, old, new in pairs for edit in changes.compare(path, old, new)]
     texts = [edit.before or "" if edit.after is None else edit.after for edit in edits]
-    lines = [_line(f"{edit.kind} {edit.address}", text) for edit, text in zip(edits, texts, strict=True)]
-    return message(f"Save {what} as edited by hand", _bounded(lines), op="save")
+    lines = [f"- renamed {_named(old)} to {_named(new)}" for old, new in found.moved.items()]
+    lines += [_line(f"{edit.kind} {edit.address}", text) for edit, text in zip(edits, texts, strict=True)]
+    return message(_subject(found), _bounded(lines), op="save")
+
+
+def _subject(found: Sorted) -> str:
+    saved, gone, moved = [*found.edited, *found.added], found.deleted, found.moved
+    if not gone and not moved:
+        return f"Save {_counted(saved)} as edited by hand"
+    if not saved and not moved:
+        return f"Delete {_counted(gone)}"
+    if not saved and not gone:
+        return _moving(moved)
+    counts = {"edited": found.edited, "added": found.added, "deleted": gone, "renamed": moved}
+    told = ", ".join(f"{len(files)} {what}" for what, files in counts.items() if files)
+    count = len(saved) + len(gone) + len(moved)
+    return f"Save {count} files as edited by hand: {told}" if saved else f"Change {count} files by hand: {told}"
+
+
+def _moving(moved: Mapping[str, str]) -> str:
+    folders = renames.folders(moved)
+    if folders and not {"", "memory"} & set(folders):
+        return f"Rename {_named(folders[0])} to {_named(folders[1])}: {len(moved)} files"
+    if len(moved) > 1:
+        return f"Rename {len(moved)} files"
+    [(old, new)] = moved.items()
+    return f"Rename {_named(old)} to {_named(new)}"
+
+
+def _counted(paths: Sequence[str]) -> str:
+    return _named(paths[0]) if len(paths) == 1 else f"{len(paths)} files"
+
+
+def _named(path: str) -> str:
+    return changes.headline(units.stem_of(path))
 
 
 def of_change(op: str, subject: str, address: str, text: str) -> str:

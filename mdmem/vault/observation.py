@@ -1,4 +1,4 @@
-"""A log as somebody else saved it: which known entries it lacks, and what is to become of them.
+"""A file as somebody else saved it: what it lacks that is known, and what is to become of that.
 
 Owns the verdicts on what an editor dropped, and how they are kept: in the journal, before anything is written over the
 evidence. It must never change a memory file; what is to be put back waits in the journal like any other entry.
@@ -19,10 +19,11 @@ from mdmem.store.journal import Journal, Mark, Record, State, Tracked
 from mdmem.store.lock import Lock
 from mdmem.text import absence, entries, markdown, units
 from mdmem.text.absence import Evidence, Known, Verdict
-from mdmem.vault import daylog, replacement
+from mdmem.vault import daylog, older, replacement
 from mdmem.vault.daylog import decoded, digest, encoded
+from mdmem.vault.older import Older, Past
 from mdmem.vault.place import Place
-from mdmem.vault.reasons import DELETED, STALE, UNCLEAR
+from mdmem.vault.reasons import DELETED, MERGE, STALE, UNCLEAR
 
 OBSERVED = "observed"
 """A file of STATE: the log that was looked at last, and its stamp then."""
@@ -41,9 +42,6 @@ STATES: Mapping[Verdict, State] = {
 }
 
 _AROUND = re.compile(r"^\s*(?:[-*+] )?(?:\[[ xX]\] )?(?:\d\d:\d\d(?::\d\d)? )?|<!--.*?-->\s*$")
-
-VERSIONS = 50
-"""How many commits of a log are looked through for the last version that a person saved."""
 
 
 @dataclass(slots=True)
@@ -82,19 +80,27 @@ class Observation:
 
     # What it means
 
-    def look(self, path: str, snapshot: fsio.Snapshot) -> None:
-        """Find known entries that this version of a log lacks, and note in the journal what is to become of each.
+    def look(self, found: Mapping[str, fsio.Snapshot]) -> None:
+        """Find what these versions of files lack though it was never taken out, and note in the journal what is to
+        become of it: of each known entry of a log, and of changes that an older copy reverted.
 
-        Called before mdmem writes to the log or commits it.
+        Called before mdmem writes to a file or commits it.
         """
-        if not units.is_log(path) or not markdown.decode(snapshot.data).editable or self.place.repo.is_at_work():
+        files = {path: now for path, now in found.items() if path.endswith(".md") and _is_editable(now)}
+        if not files or self.place.repo.is_at_work():
             return
         # A damaged repository must not keep anything out of the log. Two at once would each put the same back.
         with suppress(MdmemError), self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
-            self._look(path, snapshot)
-            self._remember(path, snapshot)
+            known = older.pasts(self.place, list(files))
+            for path, now in files.items():
+                base = older.find(path, known[path], now)
+                if units.is_log(path):
+                    self._look(path, now, known[path], base)
+                self._note_reverted(path, now, known[path], base)
+                if units.is_log(path):
+                    self._remember(path, now)
 
-    def _look(self, path: str, snapshot: fsio.Snapshot) -> None:
+    def _look(self, path: str, snapshot: fsio.Snapshot, past: Past, copy: Older | None) -> None:
         # The journal is read after the file: whatever mdmem wrote into it is known then.
         tracked = [one for one in self.journal.scan() if one.file == path]
         head = self.place.repo.read("HEAD", path) or b""
@@ -106,14 +112,35 @@ class Observation:
         known = list(self._known(path, before, tracked))
         # What was put back stands in a save that a person made without it: they never saw it.
         back = {kept_key(one) for one in tracked if one.record.op == "restore" and one.order}
-        seen = self._seen_before(path).keys() - back
-        saved = max(snapshot.stat.st_mtime_ns, snapshot.stat.st_ctime_ns)
         coming = "".join(form for one in tracked if _is_coming(one) for form in daylog.forms(one.record))
-        evidence = Evidence(seen, self._elsewhere(path), saved, coming)
+        evidence = Evidence(
+            seen=(_entries(past.saved) - back) | _entries(copy.base if copy else None),
+            unseen=absence.held(before).keys() - _entries(copy.base) if copy else (),
+            back={key for key in back if key},
+            committed=_entries(head),
+            elsewhere=self.elsewhere(path),
+            saved=max(snapshot.stat.st_mtime_ns, snapshot.stat.st_ctime_ns),
+            coming=coming,
+        )
         verdicts = absence.judge(known, before, now, evidence)
         if snapshot.data == head:  # git put it there, unless an editor had just that copy
             verdicts = [(one, "unclear") for one, _ in verdicts]
         self._note(path, verdicts, tracked, Counter(absence.folded(one.entry) for one in known))
+
+    def _note_reverted(self, path: str, now: fsio.Snapshot, past: Past, copy: Older | None) -> None:
+        """Note that a save reverts what was changed since its copy was read; or say that it may be meant."""
+        if copy is not None and copy.is_lost:
+            waiting = (one for one in self.journal.scan(settled=False) if one.record.op == MERGE)
+            if not any(one.state == "waiting" and one.file == path for one in waiting):
+                blobs = [self.place.repo.blob_id(data) for data in (copy.base, copy.ours)]
+                extra = {"versions": blobs, **self._now()}
+                self.journal.append(Record(op=MERGE, path=path, extra=extra))
+        elif copy is None and older.is_back(path, past, now.data):
+            what = f"{units.stem_of(path)} was saved as it stood before its last change"
+            self.notices.append(f"{what}; if that was not meant: `mdmem undo`")
+
+    def _now(self) -> dict[str, str | None]:
+        return {"noted": self.place.now().isoformat(timespec="seconds"), "head": self.place.repo.head()}
 
     def _known(self, path: str, source: str, tracked: Sequence[Tracked]) -> Iterator[Known]:
         """List the entries of a log with the order in which they were placed."""
@@ -129,15 +156,7 @@ class Observation:
             known = orders.get(digest(block)) or orders.get(digest(block.replace("\n", "\r\n")))
             yield Known(entry, block if block.endswith("\n") else block + "\n", known.pop() if known else 0)
 
-    def _seen_before(self, path: str) -> Counter[absence.Folded]:
-        """Give the entries of the last version that a person saved: what stood there, they had before them."""
-        for info in self.place.repo.history(paths=[path], k=VERSIONS):
-            if info.trailers.get("Mdmem-Op", "save") == "save" and len(info.parents) < 2:
-                blob = next((file.new for file in info.files if file.path == path), None)
-                return absence.held(decoded(dict(self.place.repo.blobs([blob]))[blob])) if blob else Counter()
-        return Counter()
-
-    def _elsewhere(self, path: str) -> Callable[[str], bool]:
+    def elsewhere(self, path: str) -> Callable[[str], bool]:
         """Give the search for a text, line by line, in all other memory files; they are read when first asked."""
 
         @cache
@@ -188,7 +207,7 @@ class Observation:
             if mine is not None:
                 marks.append(Mark(state=STATES[verdict], ids=(mine.record.id,), reason=REASONS[verdict]))
             elif verdict != "kept elsewhere" and not kept[key]:
-                record = restored(self.place, path, known, often[key])
+                record = restored(path, known, often[key], self._now())
                 fresh.append(record)
                 if verdict != "stale":
                     marks.append(Mark(state="held", ids=(record.id,), reason=REASONS[verdict]))
@@ -207,7 +226,7 @@ class Observation:
             self.notices.append(f"{count} {what} held, {why}: `mdmem recover` lists {them}")
 
 
-def restored(place: Place, path: str, known: Known, often: int) -> Record:
+def restored(path: str, known: Known, often: int, now: Mapping[str, str | None]) -> Record:
     """Make the record that puts an entry back as it stood, so that it stands there so often in all."""
     return Record(
         op="restore",
@@ -215,12 +234,7 @@ def restored(place: Place, path: str, known: Known, often: int) -> Record:
         text=known.entry.text,
         meta=known.entry.meta,
         source=dict(known.entry.meta).get("source"),
-        extra={
-            "block": known.block,
-            "count": often,
-            "noted": place.now().isoformat(timespec="seconds"),
-            "head": place.repo.head(),
-        },
+        extra={"block": known.block, "count": often, **now},
     )
 
 
@@ -258,6 +272,14 @@ def _is_kept(one: Tracked) -> bool:
     """Tell whether an entry that stood in its log is on its way back, or held."""
     stood = one.record.op == "restore" or one.block is not None
     return one.record.is_entry and stood and one.state in ("waiting", "held")
+
+
+def _entries(version: bytes | None) -> set[absence.Folded]:
+    return set(absence.held(decoded(version or b"")))
+
+
+def _is_editable(snapshot: fsio.Snapshot) -> bool:
+    return markdown.decode(snapshot.data).editable
 
 
 def _is_coming(one: Tracked) -> bool:

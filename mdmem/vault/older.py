@@ -1,4 +1,4 @@
-"""Whether a document was saved from an older copy, as far as history tells.
+"""Whether a file was saved from an older copy, as far as history tells.
 
 A person's own saves are what they are: only what mdmem did after the copy was read can have been dropped unseen. It
 must never write.
@@ -6,45 +6,133 @@ must never write.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from mdmem import fsio, merge
-from mdmem.text import markdown, units
+from mdmem.store.repo import CommitInfo
+from mdmem.text import markdown
 from mdmem.vault.place import Place
 
-VERSIONS = 20
-"""How many versions a copy may be behind."""
+VERSIONS, BYTES = 200, 1 << 25
+"""How many versions of a file a copy may be behind, and how much all of them may be to be compared with."""
+
+CALM = 15.0
+"""Seconds in which a person hardly reads what was changed, and changes it again."""
+
+COMMITS = 5000
+"""How many commits are looked through for them."""
+
+NAMED = 100
+"""Up to so many files are looked for by name; of more, all history is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """A save made from an older version `base` of a document, over `ours`, which stood there."""
+    """A save made from an older version `base` of a file, over `ours`, which stood there."""
 
     path: str
     base: bytes
     ours: bytes
 
-
-def find(place: Place, path: str, now: fsio.Snapshot) -> Older | None:
-    """Find out whether a document was saved from an older copy; called before the save is committed."""
-    if not path.endswith(".md") or units.is_log(path) or not markdown.decode(now.data).editable:
-        return None
-    versions = list(_versions(place, path))
-    if len(versions) < 2:
-        return None
-    found = merge.nearest(versions, now.data)
-    if not found or versions[found] == now.data:  # just the older version: put there on purpose, as far as one can tell
-        return None
-    return Older(path, versions[found], versions[0])
+    @property
+    def is_lost(self) -> bool:
+        """Whether the save lacks more than entries that came later, which are put back one by one."""
+        return merge.left(self.path, self.base, self.ours) != self.base
 
 
-def _versions(place: Place, path: str) -> Iterator[bytes]:
-    """Yield the committed versions, newest first, down to the last that a person saved."""
-    for info in place.repo.history(paths=[path], k=VERSIONS):
-        blob = next((file.new for file in info.files if file.path == path), None)
-        if blob is None:
-            return
-        yield dict(place.repo.blobs([blob]))[blob]
-        if info.trailers.get("Mdmem-Op", "save") in ("save", "init"):
-            return
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The committed versions of a file, newest first, down to the last that a person saved: `saved`, if there is.
+
+    `since` is when the newest was made, in seconds since the epoch.
+    """
+
+    versions: tuple[bytes, ...] = ()
+    saved: bytes | None = None
+    since: float = 0.0
+
+
+@dataclass(slots=True)
+class _Trail:
+    """The blobs of a file's versions as far as they are known."""
+
+    blobs: list[str] = field(default_factory=list)
+    since: float = 0.0
+    saved: bool = False
+    over: bool = False
+
+    def follow(self, info: CommitInfo, blob: str | None) -> None:
+        self.since = self.since or info.date.timestamp()
+        self.saved = blob is not None and _is_save(info)
+        self.over = blob is None or self.saved or len(self.blobs) + 1 >= VERSIONS
+        self.blobs += [blob] if blob else []
+
+
+def pasts(place: Place, paths: Collection[str]) -> dict[str, Past]:
+    """Give the versions of these files that a copy may have been read from; one look at history for all."""
+    trails = {path: _Trail() for path in paths}
+    open_ = set(trails)
+    if not open_ or not place.repo.head():
+        return dict.fromkeys(paths, Past())
+    for info in place.repo.history(paths=sorted(open_) if len(open_) <= NAMED else (), k=COMMITS):
+        for file in info.files:
+            if file.path in open_:
+                trails[file.path].follow(info, file.new)
+        open_ -= {path for path in open_ if trails[path].over}
+        if not open_:
+            break
+    return {path: _read(place, trail) for path, trail in trails.items()}
+
+
+def past(place: Place, path: str) -> Past:
+    """Give the versions of one file that a copy may have been read from."""
+    return pasts(place, [path])[path]
+
+
+def find(path: str, known: Past, now: fsio.Snapshot) -> Older | None:
+    """Find out whether this version of a file was made from an older one; asked before it is committed."""
+    if len(known.versions) < 2 or not path.endswith(".md") or not markdown.decode(now.data).editable:
+        return None
+    # Where it may be either, nobody has read and changed in no time what was changed just before.
+    soon = 0 <= now.stat.st_mtime - known.since < CALM
+    found = merge.nearest(path, known.versions, now.data, older=soon)
+    base, ours = known.versions[found], known.versions[0]
+    if not found or base == now.data:  # just the older version: put there on purpose, as far as one can tell
+        return None
+    return Older(path, base, ours)
+
+
+def is_back(path: str, known: Past, now: bytes) -> bool:
+    """Tell whether a file stands again as it did before mdmem, or an agent, changed what it held."""
+    if now not in known.versions[1:]:
+        return False
+    return merge.left(path, now, known.versions[0]) != now
+
+
+def _is_save(info: CommitInfo) -> bool:
+    return info.trailers.get("Mdmem-Op", "save") in ("save", "init") and len(info.parents) < 2
+
+
+def _read(place: Place, trail: _Trail) -> Past:
+    if len(trail.blobs) < 2 and not trail.saved:
+        return Past()
+    wanted = list(dict.fromkeys(trail.blobs))
+    found: dict[str, bytes] = {}
+    size = 0
+    for blob, data in place.repo.blobs(wanted):
+        found[blob] = data
+        size += len(data)
+        if size > BYTES:
+            break
+    versions = tuple(found[blob] for blob in trail.blobs if blob in found)
+    return Past(versions, found.get(trail.blobs[-1]) if trail.saved else None, trail.since)
+
+
+def behind(place: Place, found: Mapping[str, fsio.Snapshot]) -> Iterator[Older]:
+    """Yield those of the files, as they stand, that were saved from an older copy."""
+    known = pasts(place, list(found))
+    for path, now in found.items():
+        one = find(path, known[path], now)
+        if one is not None and one.is_lost:
+            yield one

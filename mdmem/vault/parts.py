@@ -18,6 +18,7 @@ from mdmem.vault.amendment import Amendments
 from mdmem.vault.commits import Commits
 from mdmem.vault.conflicts import Conflicts
 from mdmem.vault.delivery import Delivery
+from mdmem.vault.departure import Departures
 from mdmem.vault.index import Index
 from mdmem.vault.kept import Kept
 from mdmem.vault.mending import Mending
@@ -25,6 +26,8 @@ from mdmem.vault.observation import Observation
 from mdmem.vault.place import Place, check_guard
 from mdmem.vault.recovery import Recovery
 from mdmem.vault.replacement import Replacements
+from mdmem.vault.resolutions import Resolutions
+from mdmem.vault.rewound import Rewound
 from mdmem.vault.upkeep import Upkeep
 
 if TYPE_CHECKING:  # what only some commands need is imported where they need it: the rest would wait 30 ms for it
@@ -60,12 +63,17 @@ class Parts:
     @cached_property
     def commits(self) -> Commits:
         lock = Lock(self.place.state / "locks" / "commit.lock", command=self.place.command)
-        mend = Mending(self.place, self.journal, self.notices, self.replacements).mend
-        return Commits(self.place, self.journal, self.notices, lock, self.observation, mend)
+        mend = Mending(self.place, self.notices, self.replacements, self.resolutions).mend
+        return Commits(self.place, self.journal, self.notices, lock, self.observation, self.departures, mend)
+
+    @cached_property
+    def departures(self) -> Departures:
+        return Departures(self.place, self.journal)
 
     @cached_property
     def recovery(self) -> Recovery:
-        return Recovery(self.place, self.journal)
+        rewound = Rewound(self.place, self.journal, self.observation, self.notices)
+        return Recovery(self.place, self.journal, self.notices, self.departures, rewound)
 
     @cached_property
     def kept(self) -> Kept:
@@ -79,12 +87,18 @@ class Parts:
     @cached_property
     def amendments(self) -> Amendments:
         self.place.prepare()
-        return Amendments(self.place, self.notices, self.delivery, self.commits, self.replacements, self.find)
+        return Amendments(
+            self.place, self.notices, self.delivery, self.commits, self.replacements, self.resolutions, self.find
+        )
 
     @cached_property
     def conflicts(self) -> Conflicts:
         self.place.prepare()
-        return Conflicts(self.place, self.journal, self.delivery, self.commits, self.replacements)
+        return Conflicts(self.place, self.notices, self.delivery, self.commits, self.replacements, self.resolutions)
+
+    @cached_property
+    def resolutions(self) -> Resolutions:
+        return Resolutions(self.place, self.journal)
 
     @cached_property
     def index(self) -> Index:
@@ -113,9 +127,17 @@ class Parts:
                 if held:
                     self.delivery.deliver()
             self.commits.commit_placed(wait=False)
+            self.mend()
         except MdmemError as error:
             self.notices.append(error.message)
         self.kept.update()
+
+    def mend(self) -> None:
+        """Merge back what an older copy reverted, where the last delivery found that a file has come to rest."""
+        if self.delivery.behind:
+            with self.delivery.writing_if_free() as held:
+                if held:
+                    self.commits.commit_by_hand(self.delivery.behind)
 
     def find(self, address: str) -> tuple[str, Unit]:
         """Find what an address or id names: its path and unit. Raises NotFound, Refused."""

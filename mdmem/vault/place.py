@@ -14,7 +14,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from mdmem import config, fsio
-from mdmem.errors import BadInput, NotFound, Refused
+from mdmem.errors import BadInput, NotFound, Refused, StorageFailed
 from mdmem.model import Entry
 from mdmem.store.repo import Repo
 from mdmem.text import markdown, units
@@ -74,9 +74,18 @@ class Place:
         """List the folders and files that are the vault's, in whatever else its repository holds."""
         return ["memory", *self.settings.items("roots"), "MEMORY.md", *SETTINGS]
 
+    @property
+    def largest(self) -> int:
+        """The MB of a file beyond which it is not even read: what is to be indexed may be committed, too."""
+        return max(self.settings.whole("commit.max_file_mb"), self.settings.whole("index.max_file_mb"))
+
     def read(self, path: str) -> fsio.Snapshot | None:
-        """Read a file of the vault; None when it is not there."""
-        return fsio.read(path, root=self.root)
+        """Read a file of the vault; None when it is not there. Raises StorageFailed, also for one that is too large."""
+        try:
+            return fsio.read(path, root=self.root, limit=self.largest * 2**20)
+        except fsio.TooLarge as error:
+            hint = "split it or move it away, or raise commit.max_file_mb"
+            raise StorageFailed(error.message, hint) from error
 
     def entry(self, path: str, unit: Unit) -> Entry:
         """Give a unit as users see it."""

@@ -19,6 +19,9 @@ TORN = "torn"
 
 FOUND = "found in git, not in the journal"
 
+TAKEN = "taken back by git"
+"""A commit held it that HEAD has no more: the branch was reset, or its history written anew."""
+
 RECOVERED = "recovered"
 """A person asked for it."""
 
@@ -27,6 +30,9 @@ POWER = "lost when the machine stopped"
 
 FILE_GONE = "gone"
 """The operation of a record that stands for a document which was deleted in an editor; its text is in a commit."""
+
+MERGE = "merge"
+"""The operation of a record that stands for a save from an older copy: what it reverted is to be merged into it."""
 
 KEPT: Mapping[str, str] = {CONFLICT: CONFLICT, FILE_GONE: DELETED}
 """Operations of records that change nothing, and the reason for which each is held."""

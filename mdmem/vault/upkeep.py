@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mdmem import fsio, indexer
-from mdmem.model import Change, Reindexed
+from mdmem.model import Reindexed
 from mdmem.text import units
-from mdmem.vault import history
 from mdmem.vault.place import SETTINGS
 
 if TYPE_CHECKING:
@@ -66,15 +65,26 @@ class Upkeep:
             )
             delivery.deliver()
         self._parts.commits.commit_placed()
+        self._parts.mend()
         return delivery.put_back - before
 
-    def save(self, seen: Seen, *, wait_ms: int | None = None) -> list[Change]:
-        """Commit what people changed in these files, those that still look like this. Raises Busy, StorageFailed."""
+    def save(self, seen: Seen, *, wait_ms: int | None = None) -> None:
+        """Commit what people changed in these files, those that still look like this. Raises Busy, StorageFailed.
+
+        A file that is gone because it is one of these now goes along: a rename is one commit.
+        """
         with self._parts.delivery.writing(self._wait if wait_ms is None else wait_ms):
             self._parts.delivery.deliver()
-            made = self._parts.commits.commit_by_hand(list(seen), when=lambda path, now: _same(seen[path], now))
+            came = [path for path, state in seen.items() if state]
+            wanted = {**dict.fromkeys(self._parts.departures.origins(came)), **seen}
+            self._parts.commits.commit_by_hand(list(wanted), when=lambda path, now: _same(wanted[path], now))
         self._parts.kept.update()
-        return [history.change(self._place, history.named(self._place, commit)) for commit in made]
+
+    def made(self) -> list[tuple[str, str]]:
+        """Give the id and subject of each commit that was made since this was asked last, oldest first."""
+        made = self._parts.commits.made
+        found, made[:] = list(made), []
+        return found
 
     def refresh(self) -> Reindexed:
         """Bring the index of words up to date. Raises Busy, StorageFailed."""

@@ -108,6 +108,26 @@ def test_an_edit_that_does_not_merge_says_so_and_is_resolved(run, on_terminal, v
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "note: there are no conflicts\n")
 
 
+def test_a_save_from_an_older_copy_is_listed_and_resolved_before_it_is_committed(run, vault):
+    path = vault / "memory/archives/plan.md"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("one\n\ntwo\n\nthree\n")
+    assert run("commit").returncode == 0
+    assert run("edit", "archives/plan", "-", input="ONE\n\ntwo\n\nTHREE\n").returncode == 0
+    path.write_text("one\n\ntwo\n\ndrei\n")
+    done = run("status")
+    assert "note: archives/plan was saved from an older copy, and " in done.stderr
+    (found,) = json.loads(run("conflicts", "--json").stdout)["conflicts"]
+    assert (found["path"], found["clashes"][0]["ours"]) == ("memory/archives/plan.md", "THREE\n")
+    assert run("conflicts", "1", "--both").returncode == 0
+    assert path.read_text() == "ONE\n\ntwo\n\nTHREE\ndrei\n"
+    done = run("undo")
+    assert "note: the conflict waits again: `mdmem conflicts`" in done.stderr
+    assert path.read_text() == "ONE\n\ntwo\n\ndrei\n"
+    assert run("conflicts", "1", "--ours").returncode == 0
+    assert path.read_text() == "ONE\n\ntwo\n\nTHREE\n"
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [

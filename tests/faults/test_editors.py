@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import copies
 import editors
 import pytest
 from vault_sandbox import CODE
@@ -14,3 +15,8 @@ def test_an_editor_that_renames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     done = editors.run(tmp_path, editors.Race("rename over", pause=0.005))
     assert done.failures == []
     assert done.tries == 400
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_an_older_copy_over_what_an_agent_changed(tmp_path: Path, *, apart: bool) -> None:
+    assert copies.run(tmp_path, 6, apart=apart).failures == []

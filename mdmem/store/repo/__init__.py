@@ -3,7 +3,7 @@
 Owns everything that is asked of git; paths are the vault's own (relative to it, `/`), never the work tree's. It
 must never run a program the repository names, change a file of the user's, or remove a lock of git's. Beside
 this: `command` runs git, `listing` takes its answers apart, `plan` decides what a commit may hold, `commit` writes
-it, `history` reads commits, `kept` keeps what no branch has.
+it, `history` reads commits, `kept` keeps what no branch has, `lineage` finds what none has any more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mdmem.errors import NotFound, NoVault, StorageFailed
 from mdmem.store.repo import commit as commits
 from mdmem.store.repo import history as histories
 from mdmem.store.repo import kept, listing
-from mdmem.store.repo.command import HOOKS_OFF, OPTIONS, Git, Result
+from mdmem.store.repo.command import HOOKS_OFF, OPTIONS, Git, Result, failure
 from mdmem.store.repo.commit import Committed
 from mdmem.store.repo.history import CommitInfo, FileChange
 from mdmem.store.repo.listing import ALGORITHMS, Leaf
@@ -76,7 +76,7 @@ class Repo:
         """Make an empty repository in an existing folder; the first branch is the user's, no template is used."""
         made = Git(path, environment).run("init", "--quiet", "--template=")
         if made.status:
-            raise StorageFailed(f"git could not make a repository in {path}", made.words)
+            raise failure(f"git could not make a repository in {path}", made)
 
     @cached_property
     def hooks_dir(self) -> Path:

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from mdmem import fsio
 from mdmem.errors import Missing, NoVault, StorageFailed
 
 TIMEOUT = 60.0
@@ -101,7 +102,7 @@ class Git:
                 _end(process)
         for call, result in zip(calls, results, strict=True):
             if call.accepted is not None and result.status not in call.accepted:
-                raise StorageFailed(f"git {call.arguments[0]} failed in {self.folder}", result.words)
+                raise failure(f"git {call.arguments[0]} failed in {self.folder}", result)
         return results
 
     def _start(
@@ -139,6 +140,15 @@ class Git:
             finally:
                 del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
                 os.environ.update(hidden)
+
+
+def failure(what: str, result: Result) -> StorageFailed:
+    """Make the error of a command that ended badly: with the system's reason, where git names one."""
+    known = fsio.told(result.words)
+    if known is None:
+        return StorageFailed(what, result.words.replace("\n", "; "))
+    cause, hint = known
+    return StorageFailed(f"{what}: {cause}", f"{hint} (git: {result.words.partition(chr(10))[0][:200]})")
 
 
 def _clean(environment: Mapping[str, str]) -> dict[str, str]:

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mdmem import fsio
-from mdmem.errors import StorageFailed
+from mdmem.errors import MdmemError
 from mdmem.store.repo import listing
 from mdmem.store.repo import plan as plans
-from mdmem.store.repo.command import Result
+from mdmem.store.repo.command import Result, failure
 from mdmem.store.repo.listing import Leaf
 from mdmem.store.repo.plan import NOTES, NotNow, Plan, Request, View
 
@@ -108,7 +108,7 @@ def _store(repo: Repo, request: Request, view: View, plan: Plan) -> str:
     result = repo.git.run("-c", "core.ignoreCase=false", "fast-import", "--quiet", "--done", data=stream)
     if result.status:
         fsio.unlink(f"fast_import_crash_{result.pid}", root=repo.git_dir)
-        raise StorageFailed("git could not write the commit", result.words)
+        raise failure("git could not write the commit", result)
     return result.out.decode().strip()
 
 
@@ -181,7 +181,7 @@ def _stage(repo: Repo, state: Path, view: View, plan: Plan) -> str | None:
     result = _while_locked(lambda: repo.git.run("update-index", "-z", "--index-info", data=b"".join(lines)))
     if result.status:
         locked = _age(lock) is not None
-        raise NotNow(f"git's index is locked by {lock}" if locked else "git cannot write its index", result.words)
+        raise _refused(f"git's index is locked by {lock}" if locked else "git cannot write its index", result)
     return None
 
 
@@ -212,8 +212,13 @@ def _advance(repo: Repo, commit: str, old: str | None, message: str) -> bool:
 
     result = _while_locked(move)
     if result.status:
-        raise NotNow(_ref_lock(repo), result.words)
+        raise _refused(_ref_lock(repo), result)
     return not moved
+
+
+def _refused(what: str, result: Result) -> MdmemError:
+    """Make the error of what git may do another time, or for which the disk has no room."""
+    return failure(what, result) if fsio.told(result.words) else NotNow(what, result.words)
 
 
 def _ref_lock(repo: Repo) -> str:

@@ -10,9 +10,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from mdmem.errors import StorageFailed
 from mdmem.store.repo import listing
-from mdmem.store.repo.command import Result
+from mdmem.store.repo.command import Result, failure
 
 if TYPE_CHECKING:
     from mdmem.store.repo import Repo
@@ -66,5 +65,5 @@ def _is_there(repo: Repo, tree: str) -> bool:
 
 def _checked(result: Result) -> bytes:
     if result.status:
-        raise StorageFailed("git could not keep the texts that wait", result.words)
+        raise failure("git could not keep the texts that wait", result)
     return result.out.strip()
