@@ -41,7 +41,7 @@ def commit(as_json: options.Json = False, vault: options.Vault = None) -> None:
         elif changes:
             render.changes(changes)
         else:
-            terminal.note("there is nothing to commit")
+            terminal.note("nothing was committed" if opened.notices else "there is nothing to commit")
 
 
 def log(

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def recover(
     which: Annotated[
-        str | None,
-        typer.Argument(metavar="N", help="Put this one back, by its number or id; without it all are listed."),
+        list[str] | None,
+        typer.Argument(metavar="N", help="Put this one back, or these, by number or id; without any, all are listed."),
     ] = None,
     drop: Annotated[bool, typer.Option("--drop", help="Forget it instead.")] = False,
     yes: options.Yes = False,
@@ -25,22 +25,22 @@ def recover(
 ) -> int:
     """List texts that are not in their file, and put one back or forget it.
 
-    They were dropped when an editor saved an older copy, deleted by hand in the last 30 days, or still wait to be
-    written. Listing changes nothing. Exits with 1 when there are none.
+    They were dropped when an editor saved an older copy, deleted by hand in the last 30 days, or taken back by git as
+    with `git reset`, or they still wait to be written. Listing changes nothing. Exits with 1 when there are none.
 
     \b
     Examples:
       mdmem recover
       mdmem recover 2
-      mdmem recover 1 --drop
+      mdmem recover 1 3 --drop
     """
-    if drop and which is None:
+    if drop and not which:
         raise BadInput("which one is to be forgotten is not said", "give its number: `mdmem recover N --drop`")
     with session.opened("recover", vault, as_json) as opened:
         held = opened.held()
-        if which is not None:
-            one = _named(held, which)
-            return _drop(opened, one, yes, as_json) if drop else _put_back(opened, one, as_json)
+        if which:
+            wanted = [_named(held, each) for each in dict.fromkeys(which)]
+            return _drop(opened, wanted, yes, as_json) if drop else _put_back(opened, wanted, as_json)
         if as_json:
             terminal.value({"held": [shapes.held(each) for each in held]})
         elif held:
@@ -57,24 +57,32 @@ def _named(held: list[Held], which: str) -> Held:
     raise NotFound(f"nothing that is held has the number {which}", "`mdmem recover` lists what there is")
 
 
-def _put_back(vault: "Vault", wanted: Held, as_json: bool) -> int:
-    change = vault.recover(wanted.id)
+def _put_back(vault: "Vault", wanted: list[Held], as_json: bool) -> int:
+    made = vault.recover_all([each.id for each in wanted])
     if as_json:
-        terminal.value({"change": None if change is None else shapes.change(change)})
-    elif change is not None:
+        told = [shapes.change(change) for change in made]
+        terminal.value({"change": told[0] if told else None, "changes": told})
+    for change in () if as_json else made:
         render.done(change)
     return 0
 
 
-def _drop(vault: "Vault", wanted: Held, yes: bool, as_json: bool) -> int:
+def _drop(vault: "Vault", wanted: list[Held], yes: bool, as_json: bool) -> int:
+    named = ", ".join(each.address for each in wanted)
     if not yes and not sys.stdin.isatty():
-        raise BadInput("there is nobody here to ask", f"add --yes to forget {wanted.address}")
-    if not yes and not terminal.confirm(f"Forget {wanted.address} ({render.headline(wanted)})?"):
+        raise BadInput("there is nobody here to ask", f"add --yes to forget {named}")
+    if not yes and not terminal.confirm(f"Forget {_asked(wanted)}?"):
         terminal.note("nothing was forgotten")
         return 1
-    vault.drop(wanted.id)
+    for each in wanted:
+        vault.drop(each.id)
     if as_json:
-        terminal.value({"dropped": shapes.held(wanted)})
+        told = [shapes.held(each) for each in wanted]
+        terminal.value({"dropped": told[0], "all": told})
     else:
-        terminal.note(f"forgotten: {wanted.address}")
+        terminal.note(f"forgotten: {named}")
     return 0
+
+
+def _asked(wanted: list[Held]) -> str:
+    return ", ".join(f"{each.address} ({render.headline(each)})" for each in wanted)

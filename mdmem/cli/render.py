@@ -16,6 +16,9 @@ SHOWN = 20
 """What a commit did to so many entries is told one by one; `--json` has all of it."""
 
 INDENT = "   "
+LONGEST = 200
+"""Columns of a text of which only the beginning is meant, also where no terminal bounds it."""
+
 NARROW = 24
 """A rest of a line below this many columns is too little for a text; it gets lines of its own."""
 
@@ -216,7 +219,7 @@ def done(change: Change) -> None:
 
 def _brief(edit: Edit) -> None:
     sign, style = {"added": ("+", GOOD), "changed": ("~", MARK), "removed": ("-", BAD)}[edit.kind]
-    text = one_line((edit.before if edit.kind == "removed" else edit.after) or "")
+    text = screen.fit(one_line((edit.before if edit.kind == "removed" else edit.after) or ""), LONGEST)
     address = one_line(edit.address)
     left = len(INDENT) + 2 + screen.width(address) + 2
     room = terminal.columns()
@@ -270,7 +273,7 @@ def held(kept: Iterable[Held]) -> None:
 
 def headline(kept: Held) -> str:
     """Return the beginning of a text that is held, on one line."""
-    return screen.fit(one_line(kept.text), 200)
+    return screen.fit(one_line(kept.text), LONGEST)
 
 
 def findings(found: Iterable[Finding]) -> None:

@@ -93,6 +93,8 @@ class Answers:
             if isinstance(error, TOLD):
                 raise
             raise Declined(error.message) from error
+        finally:
+            self._opened.tell_commits()
         if isinstance(terminal, str):
             vault.remember(terminal, [hit.entry.address for hit in answer.hits])
         self.served += 1
@@ -104,6 +106,7 @@ class Answers:
             if config.fingerprint(config.load(self._opened.vault.root)) == self._opened.fingerprint:
                 self._opened.vault.search(Query("warm", k=1))
                 self._opened.vault.notices.clear()
+                self._opened.tell_commits()
 
 
 def _said(problem: Finding) -> str:

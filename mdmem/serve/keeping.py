@@ -7,11 +7,10 @@ committed. It works from what it sees, never from events. It must never commit h
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mdmem.errors import MdmemError
-from mdmem.model import Change
 from mdmem.serve.log import Log
 from mdmem.serve.opening import Opened
 from mdmem.serve.pacing import Pace, Seen
@@ -159,14 +158,13 @@ class Keeping:
         if wait := self._saving.wait():
             return wait
         try:
-            made = self._opened.vault.upkeep.save(seen, wait_ms=LOCK_MS)
+            self._opened.vault.upkeep.save(seen, wait_ms=LOCK_MS)
         except (MdmemError, OSError) as error:
             self._opened.tell()
             return self._saving.failed(error)
         self._saving.well()
         self.pace.saved(seen)
         self._look_again(left=self._opened.tell())
-        self._told(made)
         return NEVER
 
     def _look_again(self, *, left: bool) -> None:
@@ -183,12 +181,8 @@ class Keeping:
             self.pace.see(self._opened.vault.upkeep.scan(), time.monotonic())
             seen = self.pace.at_rest(time.monotonic())
             if seen:
-                self._told(self._opened.vault.upkeep.save(seen, wait_ms=LOCK_MS))
+                self._opened.vault.upkeep.save(seen, wait_ms=LOCK_MS)
         except (MdmemError, OSError) as error:
             said = error.message if isinstance(error, MdmemError) else str(error)
             self._log.say(f"not committed before the end: {said}")
         self._opened.tell()
-
-    def _told(self, made: Iterable[Change]) -> None:
-        for change in made:
-            self._log.say(f"committed {change.commit[:8]}: {change.subject}")

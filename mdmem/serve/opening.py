@@ -33,9 +33,15 @@ class Opened:
         return True
 
     def tell(self) -> bool:
-        """Log what the vault has to say; tell whether there was something."""
+        """Log what the vault has to say, and each commit that it made; tell whether it had anything to say."""
         notices = list(dict.fromkeys(self.vault.notices))
         self.vault.notices.clear()
         for notice in notices:
             self._log.notice(notice)
+        self.tell_commits()
         return bool(notices)
+
+    def tell_commits(self) -> None:
+        """Log each commit that the vault made since this was done last."""
+        for commit, subject in self.vault.upkeep.made():
+            self._log.say(f"committed {commit[:8]}: {subject}")

@@ -87,6 +87,54 @@ def test_a_document_comes_back_byte_for_byte(run, vault):
     assert held(run) == []
 
 
+def test_the_commit_told_is_the_one_that_puts_back(run, deleted):
+    change = json.loads(run("recover", "1", "--json").stdout)["change"]
+    assert (change["op"], change["subject"]) == ("restore", f"Put back: {COFFEE}")
+    assert [(one["kind"], one["address"]) for one in change["edits"]] == [("added", "daily/2026-11-23#09:00")]
+    assert [one["op"] for one in json.loads(run("log", "-k", "2", "--json").stdout)["changes"]] == ["restore", "save"]
+
+
+def test_several_come_back_with_one_commit(run, deleted):
+    done = run("recover", "1", "2", "1", "--json")
+    [change] = json.loads(done.stdout)["changes"]
+    assert change["subject"] == "Put back 2 entries"
+    assert (deleted / LOG).read_text() == f"# 2026-11-23\n\n- 09:02 {LAST}\n- 09:00 {COFFEE}\n- 09:01 {WHOOSH}\n"
+    assert held(run) == []
+
+
+def test_one_that_is_not_listed_keeps_all_from_coming_back(run, deleted):
+    before = (deleted / LOG).read_bytes()
+    assert run("recover", "1", "7").returncode == 1
+    assert (deleted / LOG).read_bytes() == before
+
+
+def test_several_are_forgotten(run, deleted):
+    done = run("recover", "1", "2", "--drop", "--yes")
+    assert done.stderr == "note: forgotten: daily/2026-11-23#09:00, daily/2026-11-23#09:01\n"
+    assert held(run) == []
+
+
+def test_commit_lists_every_commit_it_made(run, vault):
+    path = vault / "memory" / "plan.md"
+    path.write_text("# Plan\n\none\n\ntwo\n\nthree\n")
+    run("commit")
+    older = path.read_text()
+    run("edit", "plan", "-", input=older.replace("one", "ONE"))
+    path.write_text(older.replace("three", "THREE"))
+    changes = json.loads(run("commit", "--json").stdout)["changes"]
+    assert [one["op"] for one in changes] == ["save", "restore"]
+    assert path.read_text() == "# Plan\n\nONE\n\ntwo\n\nTHREE\n"
+
+
+def test_commit_tells_a_deleted_document_in_one_short_line(run, vault):
+    (vault / "memory" / "plan.md").write_text("# Plan\n\n" + "lorem ipsum " * 400)
+    run("commit")
+    (vault / "memory" / "plan.md").unlink()
+    head, line = run("commit").stdout.splitlines()
+    assert head.endswith("Delete plan")
+    assert line.startswith("   - plan  # Plan lorem") and screen.width(line) < 250
+
+
 @pytest.mark.parametrize("which", ["3", "0", "-1", "x", "daily/2026-11-23#09:00"])
 def test_what_is_not_listed_is_exit_1(run, deleted, which):
     done = run("recover", "--", which)
@@ -114,7 +162,7 @@ def test_to_forget_asks_or_wants_yes(run, on_terminal, deleted):
 def test_with_yes_it_is_forgotten_and_told(run, deleted):
     first = held(run)[0]
     done = run("recover", first["id"], "--drop", "--yes", "--json")
-    assert (done.returncode, json.loads(done.stdout)) == (0, {"dropped": first})
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"dropped": first, "all": [first]})
     done = run("recover", "1", "--drop", "-y")
     assert (done.returncode, done.stderr) == (0, "note: forgotten: daily/2026-11-23#09:01\n")
     assert held(run) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -265,3 +266,42 @@ def test_without_watches_the_files_are_looked_at_and_that_is_said_once(vault: Va
         in_history(vault, "memory/many/9/a.md", "# A\n\nbuy beans\n")
         assert mdmem(vault.root, "watch", "status").stdout.count("by looking every 2 seconds") == 1
         assert running.log().count(f"raise fs.inotify.max_user_{kind}") == running.log().count("no events") == 1
+
+
+def told(text: str) -> list[str]:
+    """List the ids of commits that a log names, in order."""
+    return re.findall(r" committed ([0-9a-f]{8}): ", text)
+
+
+def test_every_commit_is_said_once(vault: Vault) -> None:
+    mdmem(vault.root, "add", "Decided on Whoosh", "--at", "2026-11-29 14:30")
+    old = log(vault)
+    with watched(vault) as running:
+        first = git(vault, "rev-parse", "HEAD")
+        mdmem(vault.root, "add", "two", "--at", "2026-11-29 14:31")
+        by = git(vault, "rev-parse", "HEAD")
+        by_renaming(vault.root / DAY, old + "- 14:32 typed by a person\n")
+        until(lambda: "two" in log(vault) and status(vault) == "", lambda: (log(vault), running.log()))
+        git_dir = vault.root / ".git"
+        (git_dir / "MERGE_HEAD").write_text(first + "\n")
+        mdmem(vault.root, "add", "waits", "--at", "2026-11-29 14:33")
+        (git_dir / "MERGE_HEAD").unlink()
+        until(lambda: "waits" in committed(vault), lambda: (log(vault), running.log()))
+        write(vault, NOTE, "# Plan\n")
+        in_history(vault, NOTE, "# Plan\n")
+        running.stop()
+        made = git(vault, "rev-list", "--reverse", "--abbrev-commit", "--abbrev=8", f"{by}..HEAD").split()
+        assert told(running.log()) == made
+        assert len(made) >= 3
+
+
+def test_a_renamed_document_is_one_commit_and_not_missed(vault: Vault) -> None:
+    write(vault, NOTE, "# Plan\n\nbuy beans\n")
+    vault.commit()
+    with watched(vault) as running:
+        (vault.root / "memory/archives").mkdir()
+        (vault.root / NOTE).rename(vault.root / "memory/archives/beans.md")
+        until(lambda: status(vault) == "", lambda: (subjects(vault), running.log()))
+        assert subjects(vault)[0] == "Rename plan to archives/beans"
+        running.says("Rename plan to archives/beans")
+    assert Vault.open(vault.root).held() == []
