@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -182,6 +183,59 @@ def damaged_journal(vault: Vault) -> Named:
     return "journal", str(path), None
 
 
+def flipped_journal(vault: Vault) -> Named:
+    vault.add("one")
+    (path,) = (vault.place.state / "journal").glob("*.log")
+    data = bytearray(path.read_bytes())
+    data[len(data) // 4] ^= 1
+    path.write_bytes(data)
+    return "journal", str(path), None
+
+
+def folder_as_log(vault: Vault) -> Named:
+    (vault.root / "memory/daily/2026-11-29.md").mkdir(parents=True)
+    return "no-file", "memory/daily/2026-11-29.md", None
+
+
+def folder_as_memory(vault: Vault) -> Named:
+    (vault.root / "memory/MEMORY.md").unlink()
+    (vault.root / "memory/MEMORY.md").mkdir()
+    return "no-file", "memory/MEMORY.md", None
+
+
+def pipe_as_log(vault: Vault) -> Named:
+    (vault.root / "memory/daily").mkdir()
+    os.mkfifo(vault.root / "memory/daily/2026-11-29.md")
+    return "passed-over", "memory/daily/2026-11-29.md", None
+
+
+def link_as_log(vault: Vault) -> Named:
+    (vault.root / "memory/daily").mkdir()
+    (vault.root / "memory/daily/2026-11-29.md").symlink_to("/nowhere")
+    return "passed-over", "memory/daily/2026-11-29.md", None
+
+
+def link_beside_memory(vault: Vault) -> Named:
+    (vault.root / "MEMORY.md").symlink_to("/nowhere")
+    return "no-file", "MEMORY.md", None
+
+
+def file_as_daily(vault: Vault) -> Named:
+    write(vault, "memory/daily", "x")
+    return "no-folder", "memory/daily", None
+
+
+def file_as_folder(vault: Vault) -> Named:
+    shutil.rmtree(vault.root / "memory")
+    write(vault, "memory", "x")
+    return "no-folder", "memory", None
+
+
+def no_folder(vault: Vault) -> Named:
+    shutil.rmtree(vault.root / "memory")
+    return "no-folder", "memory", None
+
+
 def settings(vault: Vault) -> Named:
     write(vault, "mdmem.toml", "# mine\n[search]\nk = 'many'\n")
     return "settings", "mdmem.toml", 3
@@ -196,7 +250,8 @@ def large(vault: Vault) -> Named:
 PROBLEMS = (
     *(conflict, front, utf16, invalid, nul, torn, zeros, secret, doubled, case, form, device, link, nested),
     *(synchronised, original, second_name, dangling, ignored, filtered, locked, detached, merging, object_gone),
-    *(open_state, damaged_journal, settings, large),
+    *(open_state, damaged_journal, flipped_journal, settings, large, folder_as_log, folder_as_memory, pipe_as_log),
+    *(link_as_log, link_beside_memory, file_as_daily, file_as_folder, no_folder),
 )
 
 
@@ -288,3 +343,17 @@ def test_a_check_that_fails_is_a_finding(vault: Vault, monkeypatch: pytest.Monke
     write(vault, "memory/a.md", "[[b]]")
     (one,) = [one for one in examined(vault) if one.kind == "check"]
     assert one.message == "dangling links could not be looked at: no way" and one.room == "links"
+
+
+def test_a_journal_that_is_badly_damaged_is_named_with_how_many_lines_are(vault: Vault) -> None:
+    for text in ("one", "two", "three"):
+        vault.add(text)
+    (path,) = (vault.place.state / "journal").glob("*.log")
+    data = bytearray(path.read_bytes())
+    for at in range(10, len(data), 37):
+        data[at] ^= 1
+    path.write_bytes(data)
+    (one,) = [one for one in examined(vault) if one.kind == "journal"]
+    count = int(one.message.split()[0])
+    assert count >= 3 and one.message == f"{count} lines of the journal cannot be read"
+    assert "damaged.log" in one.hint and "mdmem recover" in one.hint and one.severity == "error"

@@ -817,3 +817,39 @@ def test_no_descriptor_stays_open(tmp_path: Path, base: fsio.Snapshot) -> None:
     with pytest.raises(fsio.Displaced):
         fsio.append("memory/a.md", b"x", root=tmp_path, expect="missing")
     assert len(os.listdir("/proc/self/fd")) == count
+
+
+def test_a_file_above_the_limit_is_not_read(tmp_path: Path, base: fsio.Snapshot) -> None:
+    assert fsio.read("plan.md", root=tmp_path, limit=len(base.data)) == base
+    with (tmp_path / "huge.md").open("wb") as file:
+        file.truncate(10**11)
+    with pytest.raises(fsio.TooLarge, match=r"huge\.md is too large: 95,367 MB, and at most 1 MB are read"):
+        fsio.read("huge.md", root=tmp_path, limit=2**20)
+    assert fsio.read("none.md", root=tmp_path, limit=1) is None
+
+
+def test_a_folder_that_was_removed_does_not_come_back(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match="it is not there"):
+        fsio.put("gone/file", b"x", root=tmp_path, create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        ("error: sha1 file '.git/x' write error. Out of diskspace", "the disk is full"),
+        ("fatal: write error: No space left on device\nmore", "the disk is full"),
+        ("database or disk is full", "the disk is full"),
+        ("unable to create temporary file: Permission denied", "permission denied"),
+        ("cannot open '.git/index.lock': Read-only file system", "the file system is read-only"),
+        ("fsync error on '.git/x': Input/output error", "the disk reports an error"),
+    ],
+)
+def test_the_system_is_heard_in_the_words_of_others(words: str, cause: str) -> None:
+    found = fsio.told(words)
+    assert found and found[0] == cause and found[1]
+
+
+def test_words_of_no_trouble_tell_nothing() -> None:
+    assert fsio.told("fatal: your current branch has no commits yet") is None
+    assert fsio.told("error: unable to open 'a': No such file or directory") is None

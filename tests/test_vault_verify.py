@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 import zlib
@@ -15,9 +16,10 @@ import pytest
 from meaning_sandbox import KITTEN, copy, rows
 from vault_sandbox import again, write
 
-from mdmem import Vault
+from mdmem import Vault, indexer
 from mdmem.model import Verification
 from mdmem.store import generations
+from mdmem.vault import comparison
 from mdmem.vault.index import Index
 
 SECOND = "daily/2026-11-02#09:00"
@@ -120,6 +122,36 @@ def test_a_file_that_was_never_indexed_and_one_that_is_gone_are_named(vault: Vau
         ("extra", "memory/archives/gone.md"),
     }
     assert done.left == 0 and again(vault).verify().findings == ()
+
+
+def test_words_that_a_unit_is_found_by_and_does_not_have_are_found(vault: Vault) -> None:
+    generation = generations.named(vault.place.state)
+    assert generation
+    (number,) = [number for address, number in unit_numbers(vault).items() if address == SECOND]
+    with vault.parts.index._writing(generation) as stores:
+        path, unit, place = comparison.files(_look(vault), stores, None).known[number]
+        _, bags = indexer.row(unit, place, vault.parts.index.sources())
+        stores.catalog.begin()
+        with stores.lexical.writing() as writer:
+            writer.remove(number)
+            for bag in bags:
+                writer.add(number, [*bag.terms, "zebra"], bag.length)
+        stores.catalog.remember("lexical", stores.lexical.version)
+        stores.catalog.commit()
+    (one,) = again(vault).verify().findings
+    assert "1 word of it that it lacks" in one.message and one.path == path
+    assert again(vault).verify(fix=True).left == 0 and again(vault).verify().findings == ()
+
+
+def _look(vault: Vault) -> comparison.Look:
+    index = vault.parts.index
+    return comparison.Look(vault.root, index.scan(), index.sources(), 0)
+
+
+def test_an_index_of_nothing_is_not_damaged(tmp_path: Path) -> None:
+    empty = Vault.init(tmp_path / "empty")[0]
+    shutil.rmtree(empty.root / "memory")
+    assert again(empty).verify().findings == ()
 
 
 def test_lost_words_are_found_by_sampling(vault: Vault) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mdmem.model import Answer, Entry, Query
     from mdmem.vault import Vault
 
+MOST = 1_000_000_000
+
 TELLING = ("complete", "status", "mdmem")
 """Commands that say each time which settings are ignored, and the one that must say nothing."""
 
@@ -120,9 +122,10 @@ def readable(text: str) -> str:
 
 
 def positive(number: int | None, option: str) -> int | None:
-    """Return the number. Raises BadInput unless it is 1 or more."""
-    if number is not None and not 1 <= number <= 1_000_000_000:
-        raise BadInput(f"{option} must be 1 or more, not {number}", f"leave {option} out for the usual")
+    """Return the number. Raises BadInput unless it is from 1 to a billion, which is more than any list has."""
+    if number is not None and not 1 <= number <= MOST:
+        bound = "1 or more" if number < 1 else f"{MOST:,} at most"
+        raise BadInput(f"{option} must be {bound}, not {number}", f"leave {option} out for the usual")
     return number
 
 

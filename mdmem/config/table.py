@@ -67,6 +67,7 @@ TABLE: tuple[Setting, ...] = (
         guarded=True,
     ),
     Setting("lock.timeout_ms", "whole", 500, "how long a write waits for another process", high=60_000),
+    Setting("commit.max_file_mb", "whole", 32, "larger files are named, not read or committed", low=1, high=1024),
     Setting("index.max_file_mb", "whole", 32, "larger files are named, not indexed", low=1, high=1024),
     Setting("vault.default", "folder", "", "the vault used where no other is found", scope="user"),
 )

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from mdmem.doctor.subject import Subject
 from mdmem.model import Diagnosis
-from mdmem.text import names
+from mdmem.text import names, units
+from mdmem.vault.place import SETTINGS
 
 RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?\Z", re.DOTALL)
 """Names that Windows keeps for devices, whatever follows the first dot."""
@@ -23,7 +24,37 @@ def passed_over(subject: Subject) -> Iterator[Diagnosis]:
     for one in subject.scan.findings:
         hint = one.hint or ("look at its owner and mode" if "cannot" in one.message else "")
         hint = hint or ("move the notes out of it if they are memory" if "repository" in one.message else "")
+        hint = hint or ("move it away, or give it another name" if "regular" in one.message else "")
         yield Diagnosis("passed-over", one.path, one.line, one.message, hint, "warning")
+
+
+def unlike_kinds(subject: Subject) -> Iterator[Diagnosis]:
+    """Name what stands where a note or a folder of notes belongs, and is something else."""
+    root = subject.place.root
+    for path in ("memory", "memory/daily"):
+        if os.path.lexists(root / path) and not (root / path).is_dir():
+            hint = f"move it away and make the folder: mkdir '{path}'"
+            yield Diagnosis("no-folder", path, None, "is no folder: nothing can be kept in it", hint)
+    if not os.path.lexists(root / "memory") and subject.place.repo.tree("HEAD", "memory"):
+        hint = "`git checkout HEAD -- memory` brings back what was committed"
+        yield Diagnosis("no-folder", "memory", None, "is gone, and with it every log", hint)
+    for folder in ("memory", *subject.place.settings.items("roots")):
+        for here, folders, _ in os.walk(root / folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            yield from (_folder(os.path.relpath(os.path.join(here, name), root)) for name in folders if _is_note(name))
+    for path in ("MEMORY.md", *SETTINGS):
+        if os.path.lexists(root / path) and (os.path.islink(root / path) or not (root / path).is_file()):
+            yield Diagnosis("no-file", path, None, "is not a regular file: it is not read", "put the file itself there")
+
+
+def _is_note(name: str) -> bool:
+    return name.endswith(".md")
+
+
+def _folder(path: str) -> Diagnosis:
+    known = units.is_log(path) or path.endswith("/MEMORY.md")
+    what = "is a folder with the name of a note" + (": nothing can be kept there" if known else "")
+    return Diagnosis("no-file", path, None, what, "give it another name", "error" if known else "note")
 
 
 def twins(subject: Subject) -> Iterator[Diagnosis]:
@@ -77,4 +108,4 @@ def hard_links(subject: Subject) -> Iterator[Diagnosis]:
             yield Diagnosis("hard-link", file.path, None, what, "keep one name", "warning")
 
 
-CHECKS = (passed_over, twins, unfit_names, copies, hard_links)
+CHECKS = (passed_over, unlike_kinds, twins, unfit_names, copies, hard_links)

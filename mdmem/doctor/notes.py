@@ -18,10 +18,13 @@ SHOWN = 200
 
 def unreadable_files(subject: Subject) -> Iterator[Diagnosis]:
     """Name files that no search can look into."""
-    limit = subject.place.settings.whole("index.max_file_mb")
+    limit, most = subject.place.settings.whole("index.max_file_mb"), subject.place.largest
     for note in subject.notes:
         if note.reason == "too large":
             what, hint = f"is larger than {limit} MB and not indexed", "split it, or raise index.max_file_mb"
+            if note.size > most * 2**20:
+                what = f"is larger than {most} MB, and neither indexed nor committed"
+                hint = "split it or move it away, or raise commit.max_file_mb"
             yield Diagnosis("large", note.path, None, what, hint, "warning")
         elif note.reason:
             yield Diagnosis("unreadable", note.path, None, note.reason, "look at its owner and mode")

@@ -11,6 +11,7 @@ from pathlib import Path
 from mdmem.doctor.subject import Subject
 from mdmem.errors import MdmemError
 from mdmem.model import Diagnosis
+from mdmem.vault import inventory
 from mdmem.vault.watching import watcher
 
 OLD = 3_600
@@ -39,7 +40,7 @@ def vault_permissions(subject: Subject) -> Iterator[Diagnosis]:
     """Name folders and notes that cannot be written: nothing can be added or changed there."""
     root = subject.place.root
     for path in (root, root / "memory", root / "memory" / "daily", subject.place.state, subject.place.repo.git_dir):
-        if path.exists() and not os.access(path, os.W_OK | os.X_OK):
+        if path.is_dir() and not os.access(path, os.W_OK | os.X_OK):
             hint = "look at its owner and mode, and whether the disk is mounted read-only"
             yield Diagnosis("read-only", str(path), None, "cannot be written", hint)
     for file in subject.scan.files:
@@ -62,11 +63,13 @@ def held_texts(subject: Subject) -> Iterator[Diagnosis]:
 
 def damaged_records(subject: Subject) -> Iterator[Diagnosis]:
     """Name lines of the journal that cannot be read: one of them may be what is left of a text."""
-    path = subject.place.state / "journal" / "damaged.log"
-    if path.exists():
-        count = sum(1 for line in path.read_bytes().split(b"\n") if line.strip())
-        hint = "look whether a text of yours is in it; then delete the file"
-        yield Diagnosis("journal", str(path), None, f"{count} lines of the journal could not be read", hint)
+    for name, count in inventory.damaged_lines(subject.place).items():
+        what = f"{count} line{'s' if count > 1 else ''} of the journal cannot be read"
+        then = "in time it is kept in damaged.log beside this file"
+        if name.endswith("/damaged.log"):
+            what, then = f"{what}, and kept here", "then delete the file"
+        hint = f"look whether a text is in it that is missing (`mdmem recover` lists what else is kept); {then}"
+        yield Diagnosis("journal", str(subject.place.state / name), None, what, hint)
 
 
 def leftovers(subject: Subject) -> Iterator[Diagnosis]:

@@ -12,10 +12,10 @@ that left behind, `state` writes what nobody else saves, `uptime` tells one run 
 from mdmem.fsio.leftovers import Stray, sweep
 from mdmem.fsio.paths import check_relative, opened, reach, sync_folders
 from mdmem.fsio.replacement import Replaced, remove, replace
-from mdmem.fsio.snapshot import Displaced, Snapshot, Stamp, leads_to, look, read, stamp
+from mdmem.fsio.snapshot import Displaced, Snapshot, Stamp, TooLarge, leads_to, look, read, stamp
 from mdmem.fsio.state import datasync, make_executable, make_private, mkdir, move, overwrite, put, unlink, write
 from mdmem.fsio.tail import Appended, append, sync, truncate
-from mdmem.fsio.trouble import telling
+from mdmem.fsio.trouble import telling, told
 from mdmem.fsio.uptime import boot
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Snapshot",
     "Stamp",
     "Stray",
+    "TooLarge",
     "append",
     "boot",
     "check_relative",
@@ -47,6 +48,7 @@ __all__ = [
     "sync",
     "sync_folders",
     "telling",
+    "told",
     "truncate",
     "unlink",
     "write",

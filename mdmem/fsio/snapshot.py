@@ -48,6 +48,13 @@ class Displaced(Refused):
         self.theirs = theirs
 
 
+class TooLarge(StorageFailed):
+    """The file has more bytes than the caller wants in memory; none of them was read."""
+
+    def __init__(self, path: str, size: int, limit: int) -> None:
+        super().__init__(f"{path} is too large: {size / 2**20:,.0f} MB, and at most {limit / 2**20:,.0f} MB are read")
+
+
 def stamp(stat: os.stat_result) -> Stamp:
     """Take from a stat what tells two states of a file apart."""
     return Stamp(stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
@@ -71,11 +78,16 @@ def leads_to(path: str, fd: int, *, root: Path) -> bool:
     return there is not None and os.path.samestat(there, os.fstat(fd))
 
 
-def read(path: str, *, root: Path) -> Snapshot | None:
-    """Read a regular file between two equal stats; None when missing, Displaced when it never stands still."""
+def read(path: str, *, root: Path, limit: int | None = None) -> Snapshot | None:
+    """Read a regular file between two equal stats; None when missing, Displaced when it never stands still.
+
+    TooLarge for one of more than `limit` bytes.
+    """
     *folders, name = paths.split(path)
     with telling("read", path), suppress(FileNotFoundError):
         with paths.descend(root, folders) as folder:
+            if limit is not None and (size := os.stat(name, dir_fd=folder, follow_symlinks=False).st_size) > limit:
+                raise TooLarge(path, size, limit)
             if snapshot := read_settled(folder, name):
                 return snapshot
         raise Displaced(path)

@@ -17,13 +17,16 @@ from mdmem.fsio.tail import write_whole
 from mdmem.fsio.trouble import telling
 
 
-def put(path: str, data: bytes, *, root: Path, durable: bool = True) -> None:
-    """Give a file of STATE new content as a whole, whatever it held; prepared in `tmp/` beneath the root."""
+def put(path: str, data: bytes, *, root: Path, durable: bool = True, create: bool = True) -> None:
+    """Give a file of STATE new content as a whole, whatever it held; prepared in `tmp/` beneath the root.
+
+    Its folder is made, unless `create` says that one that is missing was removed.
+    """
     *folders, name = paths.split(path)
     draft = f"mdmem-{os.urandom(8).hex()}.put"
     with (
         telling("write", path),
-        paths.descend(root, folders, create=True) as folder,
+        paths.descend(root, folders, create=create) as folder,
         paths.descend(root, ["tmp"], create=True) as spare,
     ):
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,6 +26,19 @@ _CAUSES = {
     errno.ENFILE: ("too many files are open", f"close other programs, {_TRY_AGAIN}"),
     errno.EIO: ("the disk reports an error", "look at the disk before you go on"),
 }
+
+
+_SAID = {
+    "Out of diskspace": errno.ENOSPC,
+    "database or disk is full": errno.ENOSPC,
+    **{os.strerror(code): code for code in _CAUSES if code not in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR)},
+}
+"""How git, SQLite and the system name a cause; not those that a program also has for what it was asked."""
+
+
+def told(words: str) -> tuple[str, str] | None:
+    """Find in the words of a program why the system refused it: cause and hint; None when they do not say."""
+    return next((_CAUSES[code] for said, code in _SAID.items() if said in words), None)
 
 
 @contextmanager

@@ -268,7 +268,9 @@ def _alone(generation: Generation) -> Iterator[bool]:
 
 
 def _put(generation: Generation, manifest: dict[str, Any]) -> None:
-    fsio.put(f"{HOME}/{generation.name}/{MANIFEST}", json.dumps(manifest).encode(), root=generation.state)
+    # A folder that is gone was taken away, perhaps with the vault: it must not begin to come back.
+    path = f"{HOME}/{generation.name}/{MANIFEST}"
+    fsio.put(path, json.dumps(manifest).encode(), root=generation.state, create=False)
 
 
 def _manifest(generation: Generation) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mdmem import fsio
 from mdmem.errors import Damaged, StorageFailed
 
 if TYPE_CHECKING:
@@ -102,7 +103,8 @@ def _telling() -> Iterator[None]:
         raise
     except OSError as error:
         if error.errno in _REFUSED:
-            raise StorageFailed(f"the index cannot be read or written: {error.strerror}", "look at the disk") from error
+            cause, hint = fsio.told(str(error)) or (str(error.strerror), "look at the disk")
+            raise StorageFailed(f"the index cannot be read or written: {cause}", hint) from error
         raise _damaged(error) from error
     except _failures() as error:
         raise _damaged(error) from error
@@ -246,6 +248,20 @@ class Lexical:
         return found
 
     @_telling()
+    def totals(self) -> dict[int, int]:
+        """Count how many terms each unit has in all, each as often as it counts: 3 s for 10,000 passages of 60."""
+        found: dict[int, int] = {}
+        for reader, base in self._reader.leaf_readers():
+            units, _ = self._numbers(reader, base)
+            for term in reader.lexicon("terms"):
+                matcher = reader.postings("terms", term)
+                while matcher.is_active():
+                    unit = units[matcher.id()]
+                    found[unit] = found.get(unit, 0) + round(matcher.weight())
+                    matcher.next()
+        return found
+
+    @_telling()
     def postings(self, term: str) -> list[Posting]:
         """List a term's live postings."""
         return self._postings(term)
@@ -265,6 +281,8 @@ class Lexical:
         return found
 
     def _numbers(self, reader: IndexReader, base: int) -> tuple[Numbers, Numbers]:
+        if not reader.doc_count_all():  # the reader of an index without documents has no columns
+            return (), ()
         if base not in self._columns:
             self._columns[base] = (_column(reader, "unit"), _column(reader, "length"))
         return self._columns[base]

@@ -6,12 +6,17 @@ chosen again embeds nothing twice. It is disposable, but dear. It must never com
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from mdmem import fsio
+from mdmem.errors import StorageFailed
 
 if TYPE_CHECKING:
     import numpy
@@ -72,6 +77,8 @@ def _read(path: Path, query: str, *values: str) -> list[tuple[Any, ...]]:
     db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
     try:
         if db.execute("PRAGMA user_version").fetchone()[0] != _FORMAT:
+            if not db.execute("SELECT 1 FROM sqlite_master").fetchone():  # there was no room for the tables
+                return []
             raise sqlite3.DatabaseError("it is of another version")
         return db.execute(query, values).fetchall()
     finally:
@@ -89,6 +96,8 @@ class Vectors:
         self.dimension = dimension
         self.bad: set[bytes] = set()
         self.absent: set[bytes] = set()
+        if path:
+            _keep_private(path)
         self._db = sqlite3.connect(str(path or ":memory:"), isolation_level=None, timeout=5, check_same_thread=False)
         try:
             self._model = self._prepared(fingerprint)
@@ -103,8 +112,7 @@ class Vectors:
             try:
                 self._db.executescript(script)
             except sqlite3.OperationalError:  # another process was quicker, or another version wrote this
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
+                self._roll_back()
                 if self._db.execute("PRAGMA user_version").fetchone()[0] != _FORMAT:
                     raise
         find = "SELECT id FROM models WHERE fingerprint = ? AND dimension = ?"
@@ -157,13 +165,25 @@ class Vectors:
             self._row(digest, NONE if vectors is None else numpy.asarray(vectors, "<f4").tobytes(), now)
             for digest, vectors in items
         ]
+        with self._transaction():
+            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)", rows)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Have what the block does count as a whole, or not at all."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)", rows)
+            yield
+            self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            self._roll_back()
             raise
-        self._db.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        # A full disk ends the transaction by itself: to end it again would be an error that looks like damage.
+        with suppress(sqlite3.Error):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
 
     def _row(self, digest: bytes, vectors: bytes, now: float) -> tuple[int, bytes, bytes, float, int]:
         return self._model, digest, vectors, now, _sum(digest, vectors)
@@ -210,9 +230,8 @@ class Vectors:
         """Remove the vectors of these texts: they are embedded again."""
         rows = [(self._model, digest) for digest in hashes]
         if rows:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("DELETE FROM vectors WHERE model = ? AND hash = ?", rows)
-            self._db.execute("COMMIT")
+            with self._transaction():
+                self._db.executemany("DELETE FROM vectors WHERE model = ? AND hash = ?", rows)
 
     def forget_damaged(self) -> int:
         """Remove the vectors that cannot be what was written, and count them."""
@@ -226,6 +245,19 @@ class Vectors:
         if len(data) % (4 * self.dimension) or _sum(digest, data) != total:
             return False
         return bool(_whole(numpy.frombuffer(data, "<f4").reshape(-1, self.dimension)).all())
+
+
+def _keep_private(path: Path) -> None:
+    """Keep others from the file, which SQLite would make by the umask; what it makes beside it takes its mode.
+
+    It is not opened without need: whoever closes any descriptor of it gives up the locks that this process has on it.
+    """
+    with suppress(StorageFailed):  # SQLite says what is wrong
+        stat = fsio.look(path.name, root=path.parent)
+        if stat is None:
+            os.close(fsio.reach(path.name, root=path.parent, flags=os.O_RDWR | os.O_CREAT | os.O_EXCL))
+        elif stat.st_mode & 0o077:
+            fsio.make_private(path.name, root=path.parent)
 
 
 def _sum(digest: bytes, vectors: bytes) -> int:

@@ -27,6 +27,9 @@ AFRESH = "`mdmem verify --fix` indexes it again"
 HITS, MANY = 10, 300
 """A unit counts as found by its own words when it is among so many hits; of equally good ones, among more."""
 
+FEW = 3_000
+"""Passages up to which all postings are read by every comparison, in a second."""
+
 PHRASE = 6
 """Of so many of its rarest words a unit's own phrase is made."""
 
@@ -169,9 +172,15 @@ def _compare_numbers(
         made.units.add(number)
 
 
-def rows(made: Differences, stores: Stores, sources: indexer.Sources, chosen: Iterable[int]) -> int:
-    """Compare all that both stores keep of some units with what their texts give now; count their passages."""
+def rows(
+    made: Differences, stores: Stores, sources: indexer.Sources, chosen: Iterable[int], *, fully: bool = False
+) -> int:
+    """Compare all that both stores keep of some units with what their texts give now; count their passages.
+
+    That a unit is found by words that it does not have shows in a small index, or `fully`: all postings are read.
+    """
     count = 0
+    totals = stores.lexical.totals() if fully or stores.catalog.totals()["passages"] <= FEW else None
     postings: dict[str, dict[int, float]] = {}
     for number in chosen:
         path, unit, place = made.known[number]
@@ -179,6 +188,9 @@ def rows(made: Differences, stores: Stores, sources: indexer.Sources, chosen: It
         count += len(bags)
         kept = stores.catalog.unit_row(number)
         problem = _row_problem(row, kept) or _words_problem(stores, postings, number, bags)
+        if totals is not None and not problem:
+            more = totals.get(number, 0) - sum(len(bag.terms) for bag in bags)
+            problem = f"the keyword index has {more} word{'s' * (more > 1)} of it that it lacks" if more else ""
         if problem:
             made.tell("changed", path, unit.line, f"{unit.address}: {problem}")
             made.units.add(number)

@@ -9,6 +9,7 @@ from mdmem import config
 from mdmem.model import Coverage, Status
 from mdmem.store import vectors as caches
 from mdmem.store.encoder import Card
+from mdmem.store.journal import Journal
 from mdmem.vault import models, watching
 from mdmem.vault.index import Index, Stores
 from mdmem.vault.meaning import CACHE, Meaning
@@ -46,6 +47,11 @@ def complaints(now: Status) -> list[str]:
         return []
     state = now.model_state
     return [f"keyword search only: the model {now.model} is {state}; {models.fix(now.model, state)}"]
+
+
+def damaged_lines(place: Place) -> dict[str, int]:
+    """Count the lines of the journal that cannot be read, by the path of their file in the state."""
+    return Journal(place.state / "journal").damaged()
 
 
 def _coverage(place: Place, meaning: Meaning, stores: Stores, card: Card) -> Coverage | None:

@@ -117,7 +117,7 @@ class Meaning:
             return Vectors(path, card.fingerprint, card.dimension)
         except caches.BROKEN as error:
             if not caches.is_damage(error):
-                self.notices.append(f"vectors cannot be kept ({error}): look at {path}")
+                self._say_unkept(error)
                 return Vectors(None, card.fingerprint, card.dimension)
         self._discard()
         return Vectors(path, card.fingerprint, card.dimension)
@@ -128,6 +128,10 @@ class Meaning:
         self.notices.append("the cache of vectors was damaged; what it held is embedded anew")
         for name in (CACHE, f"{CACHE}-journal"):
             fsio.unlink(name, root=self.place.state)
+
+    def _say_unkept(self, error: Exception) -> None:
+        cause, hint = fsio.told(str(error)) or (str(error), f"look at {self.place.state / CACHE}")
+        self.notices.append(f"vectors cannot be kept: {cause}; {hint}")
 
     def passages(self, stores: Stores) -> list[Passage]:
         """List the passages of the index, read again when it has changed."""
@@ -151,6 +155,7 @@ class Meaning:
             return self._answering(text, listed, stores, card)
         except caches.BROKEN as error:
             if not caches.is_damage(error):
+                self._say_unkept(error)
                 return self._answering(text, listed, stores, card, kept=False)
         self._discard()
         return self._answering(text, listed, stores, card)
@@ -230,7 +235,8 @@ class Meaning:
             return self._complete(stores, card, step, anew)
         except caches.BROKEN as error:
             if not caches.is_damage(error):
-                raise StorageFailed(f"vectors cannot be kept: {error}", "look at the disk: is it full?") from error
+                cause, hint = fsio.told(str(error)) or (str(error), "look at the disk: is it full?")
+                raise StorageFailed(f"vectors cannot be kept: {cause}", hint) from error
         self._discard()
         return self._complete(stores, card, step, anew)
 

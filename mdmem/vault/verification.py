@@ -123,7 +123,7 @@ class _Work:
         numbers = sorted(made.known.keys() - made.units)
         seed = self.place.now().date().toordinal()
         some = comparison.sample(numbers, self.sample, usual=PASSAGES, seed=seed)
-        sampled = comparison.rows(made, stores, self.index.sources(), some)
+        sampled = comparison.rows(made, stores, self.index.sources(), some, fully=self.sample is not None)
         asked = comparison.sample(numbers, self.sample, usual=UNITS, seed=seed)
         tried, retrieved = self._retrieve(stores, asked)
         self.unlike = unlike = self._vectors(stores, some)

@@ -526,3 +526,33 @@ def test_weights_of_nothing_and_unknown_rules_are_refused(run, vault):
     add(run, "coffee")
     assert run("search", "coffee", env=env).returncode == 0
     assert "search.weights must be two numbers, not both 0" in run("status", env=env).stderr
+
+
+# What is said of trouble is true
+
+
+def test_a_number_that_is_too_large_is_told_so(run, vault):
+    for words in (["search", "x", "-k"], ["list", "-k"], ["list", "--page"], ["log", "-k"]):
+        done = run(*words, "99999999999999999999")
+        assert done.returncode == 2
+        assert f"{words[-1]} must be 1,000,000,000 at most, not 99999999999999999999" in done.stderr
+
+
+def test_a_log_that_cannot_be_read_is_not_an_empty_one(run, vault):
+    path = json.loads(run("--json").stdout)["path"]
+    (vault / path).mkdir(parents=True)
+    for words in ([], ["--json"]):
+        done = run(*words)
+        assert done.returncode == 14 and "nothing yet" not in done.stdout
+        assert f"cannot read {path}: it is not a regular file" in done.stdout + done.stderr
+    assert f"{path}: is a folder with the name of a note" in " ".join(run("doctor").stdout.split())
+
+
+def test_a_commit_that_leaves_a_file_out_does_not_say_that_there_is_nothing(run, vault):
+    with (vault / "memory" / "huge.md").open("wb") as file:
+        file.truncate(10**11)
+    done = run("commit")
+    assert done.returncode == 0 and "nothing to commit" not in done.stderr
+    assert "nothing was committed" in done.stderr and "memory/huge.md is too large" in done.stderr
+    (vault / "memory" / "huge.md").unlink()
+    assert "there is nothing to commit" in run("commit").stderr

@@ -212,7 +212,9 @@ def _untrue(name: str, root: Path, before: Mapping[str, bytes], ended: tracing.E
     if name in ("edit", "rm") and ended.status == 0 and now == before:
         yield "done, and nothing changed"
     if name == "commit":
-        Vault.open(root).commit()
+        left = Vault.open(root).commit()
+        if left and spoken and ended.status == 0 and "not committed" not in ended.said:
+            yield "done, and the hand edit was not in history"
     for _ in range(2):
         Vault.open(root).today()
     yield from acts.unrest(root)

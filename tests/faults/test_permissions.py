@@ -140,6 +140,30 @@ def test_a_state_nobody_may_write(nobody: Nobody) -> None:
     assert (nobody.root / LOG).read_bytes() == before
 
 
+def test_objects_that_git_may_not_write(nobody: Nobody) -> None:
+    log = nobody.root / LOG
+    with log.open("a") as file:
+        file.write("- 15:00 by hand\n")
+    folders = [nobody.root / ".git/objects", *(nobody.root / ".git/objects").iterdir()]
+    for folder in folders:
+        folder.chmod(0o500)
+    reason = "git could not write the commit: permission denied"
+    try:
+        assert nobody.act("commit").startswith(f"StorageFailed {reason}")
+        assert nobody.act("undo").startswith(f"StorageFailed what {LOG} holds is not yet in history: {reason}")
+        assert f"kept and in its file, not yet in history: {reason}" in nobody.act("add", "two")
+        assert nobody.act("commit").startswith(f"StorageFailed {reason}")
+        assert nobody.act("undo").startswith(f"StorageFailed the last change is not yet in history: {reason}")
+    finally:
+        for folder in folders:
+            folder.chmod(0o700)
+    assert nobody.act("commit").startswith("list")
+    assert subprocess.run(
+        ["git", "-c", f"safe.directory={nobody.root}", "status", "--porcelain"],
+        cwd=nobody.root, capture_output=True, check=True,
+    ).stdout == b""  # fmt: skip
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
 def test_a_repository_of_another_owner_is_refused_with_gits_own_hint(nobody: Nobody) -> None:
     subprocess.run(["chown", "-R", "root", nobody.root], check=True)

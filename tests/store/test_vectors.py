@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mdmem.store import vectors
 from mdmem.store.vectors import BROKEN, Vectors, is_damage
 
 DIMENSION = 8
@@ -264,6 +266,43 @@ def test_what_cannot_be_opened_or_is_closed_is_not_damaged(tmp_path: Path) -> No
     with pytest.raises(BROKEN) as error:
         cache.count()
     assert not is_damage(error.value)
+
+
+def test_a_full_disk_is_not_damage_and_what_was_kept_stays(path: Path) -> None:
+    cache = opened(path)
+    cache.put([(name(1), unit(1))])
+    (pages,) = cache._db.execute("PRAGMA page_count").fetchone()
+    cache._db.execute(f"PRAGMA max_page_count = {pages}")
+    for _ in range(2):
+        with pytest.raises(BROKEN, match="full") as error:
+            cache.put([(name(n), unit(n)) for n in range(2, 500)])
+        assert not is_damage(error.value)
+    assert cache.count() == 1
+    cache._db.execute("PRAGMA max_page_count = 10000")
+    cache.put([(name(2), unit(2))])
+    assert cache.count() == 2
+    cache.close()
+
+
+def test_a_file_without_tables_for_lack_of_room_is_an_empty_cache(path: Path) -> None:
+    path.touch(0o600)
+    assert vectors.kept(path, "one", DIMENSION) == {} and vectors.counts(path) == {}
+    cache = opened(path)
+    cache.put([(name(1), unit(1))])
+    cache.close()
+    assert vectors.kept(path, "one", DIMENSION) == {name(1): 1}
+
+
+def test_the_file_is_its_users_alone(path: Path) -> None:
+    before = os.umask(0)
+    try:
+        opened(path).close()
+        assert path.stat().st_mode & 0o777 == 0o600
+        path.chmod(0o666)
+        opened(path).close()
+        assert path.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
 
 
 def test_a_busy_file_is_not_damaged(path: Path) -> None:

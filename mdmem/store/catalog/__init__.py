@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from mdmem import fsio
 from mdmem.errors import Busy, Damaged, StorageFailed
 from mdmem.model import FileRow, UnitRow
 from mdmem.store.catalog import tables
@@ -42,7 +43,8 @@ def _telling() -> Iterator[None]:
         if name.startswith(_BUSY):
             raise Busy("another mdmem is writing the index", "try again") from error
         if name.startswith(_REFUSED):
-            raise StorageFailed(f"the index cannot be read or written: {error}", _DISK) from error
+            cause, hint = fsio.told(str(error)) or (str(error), _DISK)
+            raise StorageFailed(f"the index cannot be read or written: {cause}", hint) from error
         raise Damaged(f"the catalog is damaged: {error}", _ANEW) from error
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise Damaged(f"the catalog is damaged: {error}", _ANEW) from error

@@ -68,6 +68,8 @@ def main() -> None:
         answers.flush()
 
     verb, *rest = sys.argv[2:]
+    if verb == "build":  # what is fetched goes into a cache that other programs have, too
+        os.umask(0o077)
     try:
         tell(fetch(*rest) if verb == "fetch" else build(Path(rest[0]), rest[1], tell))
     except MdmemError as error:

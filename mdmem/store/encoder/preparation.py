@@ -167,7 +167,7 @@ def _work(cache: Path) -> Iterator[Path]:
 def _run(order: list[str], work: Path, name: str, progress: Progress) -> dict[str, Any]:
     """Run a step in a process of its own and give its findings. What libraries say there is read only if it fails."""
     command = [sys.executable, "-P", "-c", _CHILD, json.dumps(sys.path), *order]
-    with (work / "stderr").open("w+b") as talk:
+    with os.fdopen(fsio.reach("stderr", root=work, flags=os.O_RDWR | os.O_CREAT), "w+b") as talk:
         child = subprocess.Popen(command, cwd=work, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=talk)
         try:
             found = _listen(child.stdout, progress) if child.stdout else None

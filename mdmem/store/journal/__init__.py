@@ -112,6 +112,18 @@ class Journal:
                     found[receipt.id] = receipt
         return tuple(found.values())
 
+    def damaged(self) -> dict[str, int]:
+        """Count the lines that cannot be read, by their file in the state: live ones, and those set aside."""
+        places = [self._path(stem) for stem in self._stems()]
+        places += [self._path(stem, "receipts") for stem in self._stems("receipts")]
+        found: dict[str, int] = {}
+        for path in places:
+            snapshot = fsio.read(path, root=self._root)
+            found[path] = sum(not lines.is_whole(line) for line in lines.split(snapshot.data if snapshot else b""))
+        aside = fsio.read(self._aside, root=self._root)
+        found[self._aside] = len(lines.split(aside.data)) if aside else 0
+        return {path: count for path, count in found.items() if count}
+
     def compact(self) -> int:
         """Turn settled records of earlier days, and of a large segment, into receipts; return how many segments shrank.
 
@@ -190,9 +202,8 @@ class Journal:
     def _set_aside(self, damaged: list[bytes]) -> None:
         """Keep lines that cannot be read: one of them may be what is left of somebody's text."""
         if damaged:
-            path = f"{self._folder.name}/damaged.log"
-            with fsio.opened(path, root=self._root, flags=_LOG | os.O_CREAT) as fd:
-                self._put(path, fd, b"".join(b"\n" + line + b"\n" for line in damaged), True)
+            with fsio.opened(self._aside, root=self._root, flags=_LOG | os.O_CREAT) as fd:
+                self._put(self._aside, fd, b"".join(b"\n" + line + b"\n" for line in damaged), True)
 
     def _hand_out(self, settled: list[Tracked]) -> None:
         if settled:
@@ -273,6 +284,10 @@ class Journal:
             except FileNotFoundError:
                 return []
         return sorted(match[1] for name in names if (match := _SEGMENT.fullmatch(name)))
+
+    @property
+    def _aside(self) -> str:
+        return f"{self._folder.name}/damaged.log"
 
     def _path(self, stem: str, inner: str = "") -> str:
         return "/".join(filter(None, (self._folder.name, inner, f"{stem}.log")))

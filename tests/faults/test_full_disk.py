@@ -1,0 +1,110 @@
+"""A disk without room: commands say so, and neither that all is done nor that something is damaged."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from vault_sandbox import again, git, status
+
+from mdmem import Vault
+from mdmem.cli.app import main
+from mdmem.errors import StorageFailed
+
+ENTRY, TODAY = "daily/2026-11-29#14:30", "memory/daily/2026-11-29.md"
+
+
+@pytest.fixture
+def full(tmp_path: Path, clock: object) -> Iterator[Vault]:
+    """A vault with one entry and a hand edit, on a disk of its own that has no byte left but for `free`."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]
+    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        made = Vault.init(place / "vault")[0]
+        made.add("one")
+        with (made.root / TODAY).open("a") as log:
+            log.write("- 15:00 by hand\n")
+        fill(place)
+        yield made
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def fill(place: Path) -> None:
+    with (place / "ballast").open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            pass
+
+
+def free(vault: Vault) -> None:
+    (vault.root.parent / "ballast").unlink()
+
+
+def memory(vault: Vault) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted((vault.root / "memory").rglob("*.md"))}
+
+
+@pytest.mark.parametrize("waiting", [False, True], ids=["", "after an entry that waits"])
+def test_a_commit_that_has_no_room_fails_and_says_why(
+    full: Vault, capsys: pytest.CaptureFixture[str], waiting: bool
+) -> None:
+    if waiting:
+        made = again(full)
+        assert made.add("two").commit is None
+        assert made.notices == ["kept and in its file, not yet in history: git could not write the commit: " + FULL]
+    before = memory(full)
+    for words in ("commit",), ("commit", "--json"):
+        assert main(["--vault", str(full.root), *words]) == StorageFailed.exit_code
+        out, err = capsys.readouterr()
+        said = out + err
+        assert "git could not write the commit: the disk is full" in said and "nothing was lost" in said
+        assert "nothing to commit" not in said and "free some space" in said
+    assert memory(full) == before
+    free(full)
+    again(full).commit()
+    assert status(full) == "" and git(full, "log", "-1", "--format=%s") != "Add: one"
+
+
+FULL = "the disk is full"
+CHANGES: dict[str, Callable[[Vault], object]] = {
+    "edit": lambda vault: vault.edit(ENTRY, "another text"),
+    "remove": lambda vault: vault.remove(ENTRY),
+    "set": lambda vault: vault.set_field(ENTRY, "a", "b"),
+    "undo": lambda vault: vault.undo(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("waiting", [False, True], ids=["", "after an entry that waits"])
+def test_a_change_that_has_no_room_fails_and_changes_nothing(
+    full: Vault, change: Callable[[Vault], object], waiting: bool
+) -> None:
+    if waiting:
+        again(full).add("two")
+    before = memory(full)
+    with pytest.raises(StorageFailed, match=r"not yet in history: .*the disk is full") as caught:
+        change(again(full))
+    assert caught.value.hint.startswith("nothing was changed: free some space")
+    assert memory(full) == before
+
+
+def test_nothing_is_called_damaged_or_of_another_version(full: Vault, minilm: str) -> None:
+    for ask in (lambda vault: vault.search("one"), lambda vault: vault.status(), lambda vault: vault.list()):
+        opened = again(full)
+        answer = ask(opened)
+        said = "\n".join([*opened.notices, *getattr(answer, "notices", ())])
+        assert FULL in said
+        assert not any(word in said for word in ("damaged", "anew", "version")), said
+    free(full)
+    opened = again(full)
+    assert opened.search("one")[0].entry.address == ENTRY
+    assert opened.notices == []
