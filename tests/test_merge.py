@@ -373,7 +373,7 @@ def test_large_files_merge_in_no_time_by_the_square() -> None:
 def test_the_nearest_version_is_the_one_that_a_save_was_made_from() -> None:
     versions = [f"{'x' * 9}\n".encode() + b"".join(b"- %d\n" % number for number in range(top)) for top in (9, 7, 7, 3)]
     assert merge.nearest("memory/plan.md", versions, versions[0] + b"- more\n") == 0
-    assert merge.nearest("memory/plan.md", versions, versions[1].replace(b"- 2\n", b"- two\n")) == 1
+    assert merge.nearest("memory/plan.md", versions, versions[1].replace(b"- 2\n", b"- two\n")) == 2
     assert merge.nearest("memory/plan.md", versions, b"- 0\n- 1\n") == 3
     with pytest.raises(ValueError, match="empty"):
         merge.nearest("memory/plan.md", [], b"")

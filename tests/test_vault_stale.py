@@ -366,3 +366,50 @@ def test_an_address_is_not_given_twice_while_its_entry_is_on_its_way_back(vault:
     assert (beta.address, gamma.address) == ("daily/2026-11-29#14:31", "daily/2026-11-29#14:31:05")
     assert again(vault).get(beta.address).text == "Beta"
     assert again(vault).get(gamma.address).text == "Gamma"
+
+
+def test_an_editor_that_never_reads_again_does_not_undo_what_was_edited(vault: Vault, clock: Any) -> None:
+    names = [f"- 14:3{number} entry {number}\n" for number in range(5)]
+    for number in range(5):
+        again(vault).add(f"entry {number}")
+        clock.move(minutes=1)
+    for number in range(3):
+        again(vault).edit(f"daily/2026-11-29#14:3{number}", f"agent {number}")
+        again(vault).add(f"new {number}")
+        clock.move(minutes=1)
+        mine = "".join(names[:4]) + names[4].replace("\n", f", mine {number}\n")
+        save(vault, mine)
+        settle(vault)
+    agents = "".join(f"- 14:3{number} agent {number}\n" for number in range(3))
+    fresh = "".join(f"- 14:3{number + 5} new {number}\n" for number in range(3))
+    assert body(vault) == agents + names[3] + names[4].replace("\n", ", mine 2\n") + fresh
+    assert kept(vault) == []
+
+
+def test_a_copy_of_a_log_that_was_not_there_yet(three: Vault) -> None:
+    save(three, "- 21:00 typed by a person\n")
+    settle(three)
+    assert body(three) == "- 21:00 typed by a person\n" + A + B + C
+    assert kept(three) == []
+
+
+def test_words_behind_the_last_entry_correct_it(three: Vault, clock: Any) -> None:
+    again(three).add("Delta")
+    save(
+        three,
+        A + B + "- 14:32 Cappuccino in the morning, and quite another thing in the evening, with cake and cream\n",
+    )
+    settle(three)
+    assert body(three).count("Cappuccino") == 1
+    assert body(three).endswith("Delta\n")
+    assert kept(three) == []
+
+
+def test_a_document_that_was_removed_and_is_saved_again_is_told(vault: Vault) -> None:
+    path = write(vault, "memory/plan.md", PLAN)
+    vault.commit()
+    again(vault).remove("plan")
+    path.write_text(PLAN)
+    one = again(vault)
+    one.commit()
+    assert any("plan had been removed, and is saved again" in said for said in one.notices)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 from mdmem.text import standing, units
 from mdmem.text.items import CLOCK
@@ -23,14 +22,15 @@ def nearest(path: str, versions: Sequence[bytes], now: bytes, *, older: bool = F
     """Tell which of the versions, newest first, a save was made from: the one from which it differs in fewest lines.
 
     Of a log, where no two lines are alike by chance, it is the one to which the fewest lines came, and then from which
-    the fewest went. Of equals it is the newest, or the oldest. Raises ValueError where there is no version.
+    the fewest went. Of equals it is the oldest; but the newest, unless `older`, where that is one of them. Raises
+    ValueError where there is no version.
     """
     lines = _lines(now)
     measure = _changed_in_log if units.is_log(path) else _changed
     distances = [measure(_lines(version), lines) for version in versions]
     least = min(distances)
     close = [place for place, distance in enumerate(distances) if distance == least]
-    return close[-1 if older else 0]
+    return close[0] if not close[0] and not older else close[-1]
 
 
 def _lines(version: bytes) -> Lines:
@@ -50,15 +50,11 @@ def _changed_in_log(version: Lines, now: Lines) -> tuple[int, int]:
         gone.setdefault(minute, []).append(text)
     corrected = 0
     for minute, text in map(_parted, came):
-        corrected += bool(minute) and any(_is_like(text, one) for one in gone.get(minute, ()))
+        corrected += bool(minute) and any(standing.is_like(text, one) for one in gone.get(minute, ()))
     return came.total() - corrected, went.total()
 
 
 def _parted(line: str) -> tuple[str, str]:
     """Part a line into the minute that it begins with, "" for none, and the rest."""
     found = _ENTRY.match(line)
-    return (found[1][:5], line[found.end() :]) if found else ("", line)
-
-
-def _is_like(one: str, other: str) -> bool:
-    return SequenceMatcher(None, one[:2000], other[:2000]).ratio() >= standing.SIMILAR
+    return (found[1][:5], line[found.end() :].strip()) if found else ("", line)

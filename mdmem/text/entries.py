@@ -38,6 +38,7 @@ __all__ = [
     "addition",
     "decode_meta",
     "encode_meta",
+    "heading",
     "line_ending",
     "log_date",
     "normalise",
@@ -130,6 +131,11 @@ def log_date(name: str) -> date | None:
         return date(*map(int, found.groups())) if found else None
     except ValueError:
         return None
+
+
+def heading(path: str) -> str:
+    """Give what the log at a path begins with."""
+    return f"# {log_date(path.rpartition('/')[2])}\n\n"
 
 
 def line_ending(source: str) -> str:

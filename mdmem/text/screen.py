@@ -27,8 +27,10 @@ _EMOJI = re.compile("[\u203c-\u3299\U0001f000-\U0001fbff\ufe0f]")
 def clean(text: str, *, one_line: bool = False) -> str:
     """Return `text` with every character that is not plainly visible written as `<U+202E>`.
 
-    Newlines and tabs pass, unless the text is to stay on one line; joiners pass inside a word or an emoji.
+    Newlines and tabs pass, unless the text is to stay on one line; CR LF is a newline; joiners pass inside a word or an
+    emoji.
     """
+    text = text.replace("\r\n", "\n")
     text = _SUSPECT.sub(lambda found: _shown(found, "<U+{:04X}>"), text)
     return _BREAKS.sub(lambda found: f"<U+{ord(found[0]):04X}>", text) if one_line else text
 

@@ -104,5 +104,18 @@ def corrected(source: str, base: str, blocks: Sequence[str]) -> tuple[bool, ...]
 
 def _alike(one: Key, other: Key) -> bool:
     same_id = dict(one[2]).get("id") == dict(other[2]).get("id", "")
-    close = SequenceMatcher(None, one[1][:2000], other[1][:2000]).ratio() >= SIMILAR
-    return same_id or (one[0][:5] == other[0][:5] and close)
+    return same_id or (one[0][:5] == other[0][:5] and is_like(one[1], other[1]))
+
+
+def is_like(one: str, other: str) -> bool:
+    """Tell whether one text may be the other, corrected: with words before or behind it, or for the most part alike."""
+    short, long = sorted((one, other), key=len)
+    grown = (long.startswith(short) and _parts(long, len(short))) or (
+        long.endswith(short) and _parts(long, len(long) - len(short))
+    )
+    return (bool(short) and grown) or SequenceMatcher(None, one[:2000], other[:2000]).ratio() >= SIMILAR
+
+
+def _parts(text: str, at: int) -> bool:
+    """Tell whether no word of letters that are parted by spaces goes on at this place."""
+    return not all(char.isascii() and char.isalnum() for char in text[max(at - 1, 0) : at + 1])

@@ -161,6 +161,7 @@ class Commits:
         # A new file has no older copy, and there may be thousands.
         known = [path for path in found if path in before or units.is_log(path)]
         self.observation.look({path: now for path in known if (now := found[path]) is not None})
+        self.observation.tell_back([path for path in found if path not in before])
         gone = list(self.departures.records(before, wanted))
         done = self._commit(wanted, messages.of_save(before, wanted))
         taken = wanted.keys() - done.left.keys()
@@ -291,33 +292,34 @@ class Commits:
         rest = _without_tail(data, group)
         if rest is not None and self._is_head(path, rest, blob):
             return Share(data, None, tuple(group))
-        head = decoded(self.place.repo.read("HEAD", path) or b"")
         blocks = [one.block or "" for one in group]
-        ours = standing.without(decoded(data), blocks, head)
         foreign = self._foreign(path, group)
-        others = standing.without(ours.rest, foreign, head)
-        strange = [block for block, stood in zip(foreign, others.stood, strict=True) if stood]
+        # The save that lacked what is being put back is a version of its own.
+        back = [one.block or "" for one in (*group, *foreign) if one.record.op == "restore"]
+        head = standing.without(decoded(self.place.repo.read("HEAD", path) or b""), back).rest
+        ours = standing.without(decoded(data), blocks, head)
+        forms = _forms(foreign)
+        others = standing.without(ours.rest, forms, head)
+        strange = [block for block, stood in zip(forms, others.stood, strict=True) if stood]
         content = standing.without(decoded(data), strange, head).rest
         by_hand = None if self._is_head(path, encoded(others.rest), blob) else encoded(others.rest)
         there = tuple(one for one, stood in zip(group, ours.stood, strict=True) if stood)
         lost = tuple(one for one, stood in zip(group, ours.stood, strict=True) if not stood)
         return Share(encoded(content), by_hand, there, lost)
 
-    def _foreign(self, path: str, group: Sequence[Tracked]) -> list[str]:
+    def _foreign(self, path: str, group: Sequence[Tracked]) -> list[Tracked]:
         """Give the entries that may stand in a log and are not of this group.
 
         Asked after reading the log: whatever stands in it was in the journal before, if only as waiting.
         """
         ids = {one.record.id for one in group}
         open_adds = [one for one in self.journal.scan(settled=False) if one.record.is_entry and one.file == path]
-        strange = [one for one in open_adds if one.record.id not in ids]
-        blocks = [one.block for one in strange if one.state == "placed" and one.block]
-        return blocks + [form for one in strange if one.state == "waiting" for form in daylog.forms(one.record)]
+        return [one for one in open_adds if one.record.id not in ids and one.state in ("placed", "waiting")]
 
     def _is_head(self, path: str, rest: bytes, blob: str | None) -> bool:
         """Tell whether HEAD has these bytes, but for a line ending that an entry behind them needed."""
         if blob is None:
-            return rest.strip() in (b"", f"# {entries.log_date(path.rpartition('/')[2])}".encode())
+            return rest.strip() in (b"", entries.heading(path).strip().encode())
         versions = (rest, rest.removesuffix(b"\n"), rest.removesuffix(b"\r\n"))
         return blob in map(self.place.repo.blob_id, versions)
 
@@ -363,6 +365,12 @@ class Commits:
             if self._left.get(path) != reason:
                 self.notices.append(f"{path} is not committed: {reason}")
         self._left |= left
+
+
+def _forms(others: Sequence[Tracked]) -> list[str]:
+    """Give the forms in which entries may stand in their log, placed ones first."""
+    blocks = [one.block for one in others if one.state == "placed" and one.block]
+    return blocks + [form for one in others if one.state == "waiting" for form in daylog.forms(one.record)]
 
 
 def _is_cut(now: fsio.Snapshot, data: bytes, before: bytes) -> bool:

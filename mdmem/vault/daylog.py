@@ -65,7 +65,7 @@ class DayLog:
             raise Refused(f"{path}: {decoded.problem}", "save it as UTF-8")
         self.source = decoded.text
         self.ending = entries.line_ending(self.source)
-        self.heading = f"# {entries.log_date(path.rpartition('/')[2])}\n\n"
+        self.heading = entries.heading(path)
         self.clocks: Counter[str] = Counter()
         self.found: dict[str, str] = {}
         self.rest = ""

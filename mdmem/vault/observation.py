@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 
-from mdmem import fsio, indexer
+from mdmem import fsio, indexer, merge
 from mdmem.errors import MdmemError
 from mdmem.store.journal import Journal, Mark, Record, State, Tracked
 from mdmem.store.lock import Lock
@@ -110,6 +110,9 @@ class Observation:
         if not absence.held(before) - absence.held(now):
             return
         known = list(self._known(path, before, tracked))
+        if copy is not None:  # what became of an entry that the copy had is merged, not put back
+            changed = _entries(merge.left(path, copy.base, encoded(before))) - _entries(copy.base)
+            known = [one for one in known if absence.folded(one.entry) not in changed]
         # What was put back stands in a save that a person made without it: they never saw it.
         back = {kept_key(one) for one in tracked if one.record.op == "restore" and one.order}
         coming = "".join(form for one in tracked if _is_coming(one) for form in daylog.forms(one.record))
@@ -138,6 +141,16 @@ class Observation:
         elif copy is None and older.is_back(path, past, now.data):
             what = f"{units.stem_of(path)} was saved as it stood before its last change"
             self.notices.append(f"{what}; if that was not meant: `mdmem undo`")
+
+    def tell_back(self, fresh: Sequence[str]) -> None:
+        """Say which new files had been removed by mdmem: an editor may have had an older copy open."""
+        if not fresh or self.journal.is_empty():
+            return
+        past = [one.record for one in self.journal.scan()] + list(self.journal.receipts())
+        removed = {one.path for one in past if one.op == "rm" and one.before and not one.after}
+        for path in removed.intersection(fresh):
+            stem = units.stem_of(path)
+            self.notices.append(f"{stem} had been removed, and is saved again: `mdmem rm {stem}` takes it out")
 
     def _now(self) -> dict[str, str | None]:
         return {"noted": self.place.now().isoformat(timespec="seconds"), "head": self.place.repo.head()}

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mdmem import fsio, merge
-from mdmem.store.repo import CommitInfo
-from mdmem.text import markdown
+from mdmem.store.repo import CommitInfo, FileChange
+from mdmem.text import entries, markdown, units
 from mdmem.vault.place import Place
 
 VERSIONS, BYTES = 200, 1 << 25
@@ -60,11 +60,14 @@ class _Trail:
     blobs: list[str] = field(default_factory=list)
     since: float = 0.0
     saved: bool = False
+    begun: bool = False  # by mdmem: a copy may be of a time when there was no file
     over: bool = False
 
-    def follow(self, info: CommitInfo, blob: str | None) -> None:
+    def follow(self, info: CommitInfo, file: FileChange) -> None:
+        blob = file.new
         self.since = self.since or info.date.timestamp()
         self.saved = blob is not None and _is_save(info)
+        self.begun = blob is not None and file.old is None and not self.saved
         self.over = blob is None or self.saved or len(self.blobs) + 1 >= VERSIONS
         self.blobs += [blob] if blob else []
 
@@ -78,11 +81,11 @@ def pasts(place: Place, paths: Collection[str]) -> dict[str, Past]:
     for info in place.repo.history(paths=sorted(open_) if len(open_) <= NAMED else (), k=COMMITS):
         for file in info.files:
             if file.path in open_:
-                trails[file.path].follow(info, file.new)
+                trails[file.path].follow(info, file)
         open_ -= {path for path in open_ if trails[path].over}
         if not open_:
             break
-    return {path: _read(place, trail) for path, trail in trails.items()}
+    return {path: _read(place, path, trail) for path, trail in trails.items()}
 
 
 def past(place: Place, path: str) -> Past:
@@ -114,8 +117,8 @@ def _is_save(info: CommitInfo) -> bool:
     return info.trailers.get("Mdmem-Op", "save") in ("save", "init") and len(info.parents) < 2
 
 
-def _read(place: Place, trail: _Trail) -> Past:
-    if len(trail.blobs) < 2 and not trail.saved:
+def _read(place: Place, path: str, trail: _Trail) -> Past:
+    if len(trail.blobs) < 2 and not (trail.saved or trail.begun):
         return Past()
     wanted = list(dict.fromkeys(trail.blobs))
     found: dict[str, bytes] = {}
@@ -126,6 +129,8 @@ def _read(place: Place, trail: _Trail) -> Past:
         if size > BYTES:
             break
     versions = tuple(found[blob] for blob in trail.blobs if blob in found)
+    if trail.begun and units.is_log(path):
+        versions += (entries.heading(path).encode(),)
     return Past(versions, found.get(trail.blobs[-1]) if trail.saved else None, trail.since)
 
 

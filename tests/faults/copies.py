@@ -11,7 +11,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -24,6 +24,10 @@ from mdmem.text import entries
 MORNING = datetime(2026, 11, 29, 8)
 LOG = "daily/2026-11-29"
 REST = 0.35
+AGENT = [range(100 * turn + 100, 100 * turn + 150) for turn in range(3)]
+PERSON = [range(100 * turn + 150, 100 * turn + 199) for turn in range(3)]
+"""Minutes after the morning of what each adds, in each turn."""
+
 ROUNDS = 40
 
 Log = dict[str, str]
@@ -32,12 +36,11 @@ Log = dict[str, str]
 
 @dataclass(slots=True)
 class Sides:
-    """A log as an editor read it, and what each side made of it."""
+    """A log as an editor has it, and what each side makes of it."""
 
     base: Log
     agent: Log
     person: Log
-    touched: set[str] = field(default_factory=set)
 
 
 def text(numbers: random.Random) -> str:
@@ -76,7 +79,7 @@ def do(vault: Vault, before: Log, clock: str, said: str | None) -> None:
 
 
 def attempt(folder: Path, number: int, *, apart: bool, save: Callable[[Path, bytes], None]) -> Outcome:
-    """Have an agent and a person with an older copy change one log, and look what becomes of it."""
+    """Have an agent and a person, who never reads again, change one log by turns, and look what becomes of it."""
     numbers = chance("copies", number, apart)
     root = Vault.init(folder / f"vault{number}")[0].root
     base = {f"{(MORNING + timedelta(minutes=place)):%H:%M}": text(numbers) for place in range(numbers.randint(2, 6))}
@@ -84,23 +87,35 @@ def attempt(folder: Path, number: int, *, apart: bool, save: Callable[[Path, byt
         do(Vault.open(root), {}, clock, said)
     path = root / f"memory/{LOG}.md"
     copy = path.read_text()
-    sides = Sides(base, dict(base), dict(base))
-    for _ in range(numbers.randint(1, 4)):
-        before = dict(sides.agent)
-        clock, said = change(sides.agent, numbers, {max(base)}, range(100, 200))
-        do(Vault.open(root), before, clock, said)
-        sides.touched.add(clock)
-    spared = sides.touched | {max(base)} if apart else {max(base)}
-    for _ in range(numbers.randint(1, 3)):
-        before = dict(sides.person)
-        clock, said = change(sides.person, numbers, spared, range(300, 400))
-        spared.add(clock)  # changed twice, it may be like none
-        copy = retyped(copy, before, clock, said)
-    # Else it may be just an older version, which may well be meant.
-    sides.person["20:00"] = text(numbers)
-    save(path, retyped(copy, base, "20:00", sides.person["20:00"]).encode())
-    settle(root)
-    return Outcome(1, [f"try {number}: {one}" for one in judged(root, sides, apart=apart)])
+    theirs, spared = {max(base)}, {max(base)}  # of the agent, and of the person
+    person, failures = dict(base), list[str]()
+    for turn in range(numbers.randint(1, 3)):
+        sides = Sides(dict(person), standing(path), person)
+        for _ in range(numbers.randint(0 if turn else 1, 4)):
+            before = dict(sides.agent)
+            clock, said = change(
+                sides.agent, numbers, theirs | {clock for clock in before if clock > "18"}, AGENT[turn]
+            )
+            do(Vault.open(root), before, clock, said)
+            spared |= {clock} if apart else set()
+        for _ in range(numbers.randint(1, 3)):
+            before = dict(person)
+            clock, said = change(person, numbers, spared, PERSON[turn])
+            copy = retyped(copy, before, clock, said)
+            spared.add(clock)  # changed twice, it may be like none
+            theirs |= {clock} if apart else set()
+        # Else it may be just an older version, which may well be meant.
+        person[f"2{turn}:00"] = text(numbers)
+        copy = retyped(copy, sides.base, f"2{turn}:00", person[f"2{turn}:00"])
+        save(path, copy.encode())
+        settle(root)
+        failures += judged(root, sides, apart=apart)
+    return Outcome(1, [f"try {number}: {one}" for one in failures])
+
+
+def standing(path: Path) -> Log:
+    """Give what stands in a log, the last of each minute."""
+    return {entry.time[:5]: entry.text for entry in entries.parse(path.read_text()).entries}
 
 
 def retyped(copy: str, before: Log, clock: str, said: str | None) -> str:

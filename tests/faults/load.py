@@ -104,6 +104,7 @@ def run(folder: Path, saves: int, *, real: bool, pause: float) -> Outcome:
         stop.set()
         for thread in threads:
             thread.join()
+        made[0] += _git(root, "commit", "-qm", "Code")  # what a busy repository had refused
         failures = errors[:3] + _settled(root)
         if watch.poll() is not None:
             failures.append(f"what commits ended: {tracing.brief((folder / 'watch').read_text())}")
