@@ -413,3 +413,12 @@ def test_a_document_that_was_removed_and_is_saved_again_is_told(vault: Vault) ->
     one = again(vault)
     one.commit()
     assert any("plan had been removed, and is saved again" in said for said in one.notices)
+
+
+@pytest.mark.parametrize("entry", [A, B, C])
+def test_an_entry_under_another_clock_is_not_missed(three: Vault, entry: str) -> None:
+    mine = (A + B + C).replace(entry, entry.replace("14:3", "18:0"))
+    save(three, mine)
+    assert settle(three) == []
+    assert body(three) == mine
+    assert kept(three) == []

@@ -89,7 +89,8 @@ def _cut(source: str, gone: Iterable[LogEntry]) -> str:
 def corrected(source: str, base: str, blocks: Sequence[str]) -> tuple[bool, ...]:
     """Tell of each rendered entry whether one that only `source` has may be the same, corrected by a person.
 
-    Same minute and similar text, or the same id; one entry is the correction of one other at most.
+    Same minute and similar text, the same text under another clock, or the same id; one entry is the correction of one
+    other at most.
     """
     fresh = list((count(source) - count(base)).elements())
     found = []
@@ -104,7 +105,7 @@ def corrected(source: str, base: str, blocks: Sequence[str]) -> tuple[bool, ...]
 
 def _alike(one: Key, other: Key) -> bool:
     same_id = dict(one[2]).get("id") == dict(other[2]).get("id", "")
-    return same_id or (one[0][:5] == other[0][:5] and is_like(one[1], other[1]))
+    return same_id or one[1] == other[1] or (one[0][:5] == other[0][:5] and is_like(one[1], other[1]))
 
 
 def is_like(one: str, other: str) -> bool:
