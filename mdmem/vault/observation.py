@@ -146,9 +146,10 @@ class Observation:
         """Say which new files had been removed by mdmem: an editor may have had an older copy open."""
         if not fresh or self.journal.is_empty():
             return
-        past = [one.record for one in self.journal.scan()] + list(self.journal.receipts())
-        removed = {one.path for one in past if one.op == "rm" and one.before and not one.after}
-        for path in removed.intersection(fresh):
+        records = [one.record for one in self.journal.scan()]
+        removed = {one.path for one in records if one.op == "rm" and not one.after}
+        removed |= {one.path for one in self.journal.receipts() if one.op == "rm" and not one.after}
+        for path in filter(removed.__contains__, fresh):
             stem = units.stem_of(path)
             self.notices.append(f"{stem} had been removed, and is saved again: `mdmem rm {stem}` takes it out")
 
