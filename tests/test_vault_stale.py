@@ -422,3 +422,34 @@ def test_an_entry_under_another_clock_is_not_missed(three: Vault, entry: str) ->
     assert settle(three) == []
     assert body(three) == mine
     assert kept(three) == []
+
+
+def test_who_takes_an_entry_out_again_may_mean_it(three: Vault) -> None:
+    save(three, A + B)
+    settle(three)
+    assert body(three) == A + B + C
+    save(three, A + B)
+    settle(three)
+    assert body(three) == A + B
+    assert kept(three) == [("stale copy, not clear if meant", C[8:-1])]
+
+
+@pytest.mark.parametrize("path", [DAY, "memory/plan.md"])
+def test_an_older_copy_does_not_revert_what_another_person_saved(vault: Vault, path: str) -> None:
+    lines = [f"- 0{number}:00 line {number} of this text\n" for number in range(1, 5)]
+    write(vault, path, HEADING + "".join(lines))
+    vault.commit()
+    first = [line.replace("line 1", "first person 1") for line in lines]
+    write(vault, path, HEADING + "".join(first))
+    vault.commit()
+    if path == DAY:
+        again(vault).edit("daily/2026-11-29#02:00", "agent 2 of this text")
+    else:
+        again(vault).edit("plan", (HEADING + "".join(first)).replace("line 2", "agent 2"))
+    second = [line.replace("line 3", "second person 3") for line in lines]
+    write(vault, path, HEADING + "".join(second))
+    settle(vault)
+    for words in ("first person 1", "agent 2", "second person 3", "line 4"):
+        assert log(vault, path).count(words) == 1
+    assert again(vault).conflicts() == []
+    assert kept(vault) == []

@@ -79,8 +79,8 @@ def judge(known: Sequence[Known], before: str, now: str, evidence: Evidence) -> 
     open_ = [one for one, verdict in found if verdict == "stale"]
     if not _same(_without(before, open_), now):
         return found
-    # Nothing else was changed: what has stood there for long may have been taken out.
-    stood = {id(one) for one in open_ if evidence.saved - one.order >= CALM_NS}
+    # Nothing else was changed: what has stood there for long, or was put back before, may have been taken out.
+    stood = {id(one) for one in open_ if evidence.saved - one.order >= CALM_NS or folded(one.entry) in evidence.back}
     return [(one, "unclear" if id(one) in stood else verdict) for one, verdict in found]
 
 

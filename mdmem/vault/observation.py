@@ -93,7 +93,7 @@ class Observation:
         with suppress(MdmemError), self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
             known = older.pasts(self.place, list(files))
             for path, now in files.items():
-                base = older.find(path, known[path], now)
+                base = older.find(self.place, path, known[path], now)
                 if units.is_log(path):
                     self._look(path, now, known[path], base)
                 self._note_reverted(path, now, known[path], base)
@@ -117,7 +117,7 @@ class Observation:
         back = {kept_key(one) for one in tracked if one.record.op == "restore" and one.order}
         coming = "".join(form for one in tracked if _is_coming(one) for form in daylog.forms(one.record))
         evidence = Evidence(
-            seen=(_entries(past.saved) - back) | _entries(copy.base if copy else None),
+            seen=(_entries(None if copy and copy.far else past.saved) - back) | _entries(copy.base if copy else None),
             unseen=absence.held(before).keys() - _entries(copy.base) if copy else (),
             back={key for key in back if key},
             committed=_entries(head),

@@ -7,7 +7,7 @@ must never write.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mdmem import fsio, merge
 from mdmem.store.repo import CommitInfo, FileChange
@@ -23,6 +23,9 @@ CALM = 15.0
 COMMITS = 5000
 """How many commits are looked through for them."""
 
+SAVES = 10
+"""How many saves of people an older copy may be behind, once it is clear that it is one."""
+
 NAMED = 100
 """Up to so many files are looked for by name; of more, all history is read."""
 
@@ -34,6 +37,8 @@ class Older:
     path: str
     base: bytes
     ours: bytes
+    far: bool = False
+    """Whether it is older than the last save of a person, who then was another."""
 
     @property
     def is_lost(self) -> bool:
@@ -55,8 +60,9 @@ class Past:
 
 @dataclass(slots=True)
 class _Trail:
-    """The blobs of a file's versions as far as they are known."""
+    """The blobs of a file's versions as far as they are known, down to so many saves of people."""
 
+    saves: int
     blobs: list[str] = field(default_factory=list)
     since: float = 0.0
     saved: bool = False
@@ -68,13 +74,14 @@ class _Trail:
         self.since = self.since or info.date.timestamp()
         self.saved = blob is not None and _is_save(info)
         self.begun = blob is not None and file.old is None and not self.saved
-        self.over = blob is None or self.saved or len(self.blobs) + 1 >= VERSIONS
+        self.saves -= self.saved
+        self.over = blob is None or not self.saves or len(self.blobs) + 1 >= VERSIONS
         self.blobs += [blob] if blob else []
 
 
-def pasts(place: Place, paths: Collection[str]) -> dict[str, Past]:
+def pasts(place: Place, paths: Collection[str], *, saves: int = 1) -> dict[str, Past]:
     """Give the versions of these files that a copy may have been read from; one look at history for all."""
-    trails = {path: _Trail() for path in paths}
+    trails = {path: _Trail(saves) for path in paths}
     open_ = set(trails)
     if not open_ or not place.repo.head():
         return dict.fromkeys(paths, Past())
@@ -88,13 +95,21 @@ def pasts(place: Place, paths: Collection[str]) -> dict[str, Past]:
     return {path: _read(place, path, trail) for path, trail in trails.items()}
 
 
-def past(place: Place, path: str) -> Past:
-    """Give the versions of one file that a copy may have been read from."""
-    return pasts(place, [path])[path]
+def find(place: Place, path: str, known: Past, now: fsio.Snapshot) -> Older | None:
+    """Find out whether this version of a file was made from an older one; asked before it is committed.
+
+    What a person saved last they had before them, as far as one can tell; but who lacks what mdmem did before that,
+    too, may lack another person's save.
+    """
+    copy = _near(path, known, now)
+    if copy is None:
+        return None
+    versions = pasts(place, [path], saves=SAVES)[path].versions[len(known.versions) :]
+    found = merge.nearest(path, [copy.base, *versions], now.data)
+    return replace(copy, base=versions[found - 1], far=True) if found else copy
 
 
-def find(path: str, known: Past, now: fsio.Snapshot) -> Older | None:
-    """Find out whether this version of a file was made from an older one; asked before it is committed."""
+def _near(path: str, known: Past, now: fsio.Snapshot) -> Older | None:
     if len(known.versions) < 2 or not path.endswith(".md") or not markdown.decode(now.data).editable:
         return None
     # Where it may be either, nobody has read and changed in no time what was changed just before.
@@ -138,6 +153,6 @@ def behind(place: Place, found: Mapping[str, fsio.Snapshot]) -> Iterator[Older]:
     """Yield those of the files, as they stand, that were saved from an older copy."""
     known = pasts(place, list(found))
     for path, now in found.items():
-        one = find(path, known[path], now)
+        one = find(place, path, known[path], now)
         if one is not None and one.is_lost:
             yield one
