@@ -44,6 +44,23 @@ STATES: Mapping[Verdict, State] = {
 _AROUND = re.compile(r"^\s*(?:[-*+] )?(?:\[[ xX]\] )?(?:\d\d:\d\d(?::\d\d)? )?|<!--.*?-->\s*$")
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A log as mdmem left it, `before`, from `head` and what is `tracked`, what is `coming` there, and the log `now`."""
+
+    tracked: Sequence[Tracked]
+    head: bytes
+    before: str
+    coming: str
+    now: str
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is more than what mdmem left, with what it is writing behind that."""
+        added = Counter(self.now.removeprefix(self.before).splitlines())
+        return not self.now.startswith(self.before) or not added <= Counter(self.coming.splitlines())
+
+
 @dataclass(slots=True)
 class Observation:
     """The view of what others did to logs."""
@@ -91,22 +108,28 @@ class Observation:
             return
         # A damaged repository must not keep anything out of the log. Two at once would each put the same back.
         with suppress(MdmemError), self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
-            known = older.pasts(self.place, list(files))
-            for path, now in files.items():
-                base = older.find(self.place, path, known[path], now)
-                if units.is_log(path):
-                    self._look(path, now, known[path], base)
-                self._note_reverted(path, now, known[path], base)
-                if units.is_log(path):
-                    self._remember(path, now)
+            logs = {path: self._left(path, now) for path, now in files.items() if units.is_log(path)}
+            # Most often another process has added something: then history need not be asked, which takes two of git's.
+            known = older.pasts(self.place, [path for path in files if path not in logs or logs[path].is_foreign])
+            for path, past in known.items():
+                copy = older.find(self.place, path, past, files[path])
+                if path in logs:
+                    self._look(path, files[path], logs[path], past, copy)
+                self._note_reverted(path, files[path], past, copy)
+            for path in logs:
+                self._remember(path, files[path])
 
-    def _look(self, path: str, snapshot: fsio.Snapshot, past: Past, copy: Older | None) -> None:
+    def _left(self, path: str, snapshot: fsio.Snapshot) -> Left:
         # The journal is read after the file: whatever mdmem wrote into it is known then.
         tracked = [one for one in self.journal.scan() if one.file == path]
         head = self.place.repo.read("HEAD", path) or b""
-        now = decoded(snapshot.data)
-        self._let_go(tracked, now)
-        before = reference(tracked, decoded(head))
+        coming = "".join(form for one in tracked if _is_coming(one) for form in daylog.forms(one.record))
+        left = Left(tracked, head, reference(tracked, decoded(head)), coming, decoded(snapshot.data))
+        self._let_go(tracked, left.now)
+        return left
+
+    def _look(self, path: str, snapshot: fsio.Snapshot, left: Left, past: Past, copy: Older | None) -> None:
+        tracked, head, before, now = left.tracked, left.head, left.before, left.now
         if not absence.held(before) - absence.held(now):
             return
         known = list(self._known(path, before, tracked))
@@ -115,7 +138,6 @@ class Observation:
             known = [one for one in known if absence.folded(one.entry) not in changed]
         # What was put back stands in a save that a person made without it: they never saw it.
         back = {kept_key(one) for one in tracked if one.record.op == "restore" and one.order}
-        coming = "".join(form for one in tracked if _is_coming(one) for form in daylog.forms(one.record))
         evidence = Evidence(
             seen=(_entries(None if copy and copy.far else past.saved) - back) | _entries(copy.base if copy else None),
             unseen=absence.held(before).keys() - _entries(copy.base) if copy else (),
@@ -123,7 +145,7 @@ class Observation:
             committed=_entries(head),
             elsewhere=self.elsewhere(path),
             saved=max(snapshot.stat.st_mtime_ns, snapshot.stat.st_ctime_ns),
-            coming=coming,
+            coming=left.coming,
         )
         verdicts = absence.judge(known, before, now, evidence)
         if snapshot.data == head:  # git put it there, unless an editor had just that copy
