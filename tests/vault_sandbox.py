@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +80,25 @@ def ops(vault: Vault) -> list[str]:
 def status(vault: Vault) -> str:
     """Give what the user's git has to say about the vault."""
     return git(vault, "status", "--porcelain", "--", ".")
+
+
+@contextmanager
+def small_disk(place: Path, megabytes: int) -> Iterator[bool]:
+    """Put a disk of its own at an empty folder; gives whether that can be done here."""
+    words = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(place)]
+    if os.geteuid() != 0 or subprocess.run(words, check=False, capture_output=True).returncode:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def fill_up(place: Path) -> Path:
+    """Leave no byte of a disk free; give the file that takes them."""
+    ballast = place / "ballast"
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    return ballast

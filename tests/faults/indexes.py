@@ -21,7 +21,7 @@ from pathlib import Path
 
 from meaning_sandbox import MINILM, fill
 from outcome import Outcome, chance
-from vault_sandbox import again, python, write
+from vault_sandbox import again, python, small_disk, write
 
 from mdmem import Vault, config
 from mdmem.model import Answer, Query
@@ -289,15 +289,14 @@ def killed(folder: Path, tries: int) -> Outcome:
 def full_disk(folder: Path, tries: int) -> Outcome:
     """Rebuild where the disk has hardly any room: the old index stays, and nothing of the new one."""
     small = Path(tempfile.mkdtemp(dir=folder))
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", small], capture_output=True, check=False)
-    if mounted.returncode:
-        return Outcome(0, note="needs the right to mount")
-    os.environ["MDMEM_STATE_DIR"] = str(small)
-    try:
-        return _full_disk(made(folder / "v"), small, tries)
-    finally:
-        del os.environ["MDMEM_STATE_DIR"]
-        subprocess.run(["umount", "-l", small], check=True)
+    with small_disk(small, 1) as mounted:
+        if not mounted:
+            return Outcome(0, note="needs the right to mount")
+        os.environ["MDMEM_STATE_DIR"] = str(small)
+        try:
+            return _full_disk(made(folder / "v"), small, tries)
+        finally:
+            del os.environ["MDMEM_STATE_DIR"]
 
 
 def _full_disk(vault: Vault, small: Path, tries: int) -> Outcome:

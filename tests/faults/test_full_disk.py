@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from vault_sandbox import again, git, status
+from vault_sandbox import again, fill_up, git, small_disk, status
 
 from mdmem import Vault
 from mdmem.cli.app import main
@@ -22,27 +20,15 @@ def full(tmp_path: Path, clock: object) -> Iterator[Vault]:
     """A vault with one entry and a hand edit, on a disk of its own that has no byte left but for `free`."""
     place = tmp_path / "small"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)]
-    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("nothing can be mounted here")
-    try:
+    with small_disk(place, 2) as mounted:
+        if not mounted:
+            pytest.skip("nothing can be mounted here")
         made = Vault.init(place / "vault")[0]
         made.add("one")
         with (made.root / TODAY).open("a") as log:
             log.write("- 15:00 by hand\n")
-        fill(place)
+        fill_up(place)
         yield made
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-def fill(place: Path) -> None:
-    with (place / "ballast").open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(bytes(4096))
-        except OSError:
-            pass
 
 
 def free(vault: Vault) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from vault_sandbox import git, write
+from vault_sandbox import fill_up, git, small_disk, write
 from watch_sandbox import found, in_history, mdmem, until, watched
 
 from mdmem import Vault
@@ -87,27 +86,18 @@ def test_signals_end_it_well_in_the_middle_of_work(vault: Vault) -> None:
 def test_a_full_disk_is_told_once_and_then_all_is_committed(tmp_path: Path) -> None:
     place = tmp_path / "small"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(place)]
-    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("nothing can be mounted here")
-    try:
+    with small_disk(place, 6) as mounted:
+        if not mounted:
+            pytest.skip("nothing can be mounted here")
         vault = Vault.init(place / "vault")[0]
         with watched(vault) as running:
             write(vault, "memory/a.md", "# A\n")
-            ballast = place / "ballast"
-            with open(ballast, "wb", buffering=0) as file:
-                try:
-                    while True:
-                        file.write(os.urandom(2**16))
-                except OSError:
-                    pass
+            ballast = fill_up(place)
             time.sleep(8)
             assert running.process.poll() is None
             ballast.unlink()
             until(lambda: git(vault, "ls-files", "memory/a.md") == "memory/a.md", running.log)
             assert running.log().count("commit: ") <= 3
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 def test_the_log_is_private_bounded_and_harmless(tmp_path: Path) -> None:
