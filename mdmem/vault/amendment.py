@@ -23,6 +23,7 @@ from mdmem.text import changes, edits, markdown, units
 from mdmem.text.units import Unit
 from mdmem.vault import conflicts, history, messages
 from mdmem.vault.commits import Commits
+from mdmem.vault.daylog import encoded
 from mdmem.vault.delivery import CALM, Delivery
 from mdmem.vault.place import Place, checked, pick, split_guard, whole
 from mdmem.vault.reasons import STALE
@@ -123,11 +124,11 @@ class Amendments:
 
         What clashes stays as it is, and goes to `clash` once both versions are kept.
         """
-        base, theirs = (_encoded(edits.with_text(source, unit, one)) for one in typed)
-        merged = merge.three_way(path, base, _encoded(source), theirs)
+        base, theirs = (encoded(edits.with_text(source, unit, one)) for one in typed)
+        merged = merge.three_way(path, base, encoded(source), theirs)
         fresh = (merged.data or b"").decode("utf-8", "surrogateescape")
         if merged.clashes:
-            record = self._keep(path, unit.address, (base, _encoded(source), theirs), CHANGED)
+            record = self._keep(path, unit.address, (base, encoded(source), theirs), CHANGED)
             if fresh == source:
                 raise _conflicted(unit.address, CHANGED)
             clash.append(Clashed(record, unit.address))
@@ -145,7 +146,7 @@ class Amendments:
             unit = _unit(path, base, stem)
             if unit is not None and unit.text == was:
                 now = self.place.read(path)
-                theirs = _encoded(edits.with_text(markdown.decode(base).text, unit, text))
+                theirs = encoded(edits.with_text(markdown.decode(base).text, unit, text))
                 self._keep(path, unit.address, (base, now.data if now else None, theirs), GONE)
                 raise _conflicted(unit.address, GONE)
 
@@ -199,7 +200,7 @@ class Amendments:
         unit = _unit(path, now.data, found.address) if now else None
         if now is not None and unit is not None:
             source = markdown.decode(now.data).text
-            base, theirs = (_encoded(edits.with_text(source, unit, one or "")) for one in (said.was, said.text))
+            base, theirs = (encoded(edits.with_text(source, unit, one or "")) for one in (said.was, said.text))
             self._keep(path, unit.address, (base, now.data, theirs), RESTLESS)
             raise _conflicted(unit.address, RESTLESS)
 
@@ -214,7 +215,7 @@ class Amendments:
         if not decoded.editable:
             raise Refused(f"{path}: {decoded.problem}", "save it as UTF-8 first; nothing was changed")
         fresh = rewrite(path, decoded.text, unit)
-        wanted = _encoded(fresh) if fresh is not None else None
+        wanted = encoded(fresh) if fresh is not None else None
         if wanted == base.data:
             raise BadInput(f"{unit.address} is like that already", "nothing was changed")
         return self._carry_out([Step(path, base, wanted)], op=said.op, message=said.of(unit))
@@ -291,24 +292,24 @@ class Amendments:
         if said not in self.notices:
             self.notices.append(said)
 
-    def commit(self) -> list[Change]:
+    def commit(self) -> None:
         """Commit what was edited by hand. Raises Busy when git is in the middle of something, StorageFailed."""
         with self.delivery.writing(self._wait()):
             self.delivery.deliver()
             try:
-                made = self.commits.commit_by_hand() + self._put_back()
+                self.commits.commit_by_hand()
+                self._put_back()
             except StorageFailed as error:
                 hint = f"nothing was lost, every file is as it was: {error.hint}"
                 raise StorageFailed(error.message, hint) from error
-        return [history.change(self.place, history.named(self.place, commit)) for commit in made]
 
-    def _put_back(self) -> list[str]:
+    def _put_back(self) -> None:
         """Put back, and commit, what the versions that were committed just now had dropped."""
         if not any(one.reason in (None, STALE) and one.record.op == "restore" for one in self.delivery.waiting()):
-            return []
+            return
         time.sleep(CALM)
         self.delivery.deliver()
-        return list(dict.fromkeys(self.commits.commit_placed().values()))
+        self.commits.commit_placed()
 
     def _require_rest(self) -> None:
         """Leave the files alone while git is in the middle of something: it could neither go on nor back."""
@@ -366,12 +367,8 @@ def _moved(path: str, source: str, unit: Unit, text: str) -> Unit | None:
     """Find the entry that had this text where another has its address now: a twin before it came or went."""
     if unit.kind != "entry":
         return None
-    found = [one for one in units.read(path, _encoded(source)).units if one.time == unit.time and one.text == text]
+    found = [one for one in units.read(path, encoded(source)).units if one.time == unit.time and one.text == text]
     return found[0] if len(found) == 1 else None
-
-
-def _encoded(source: str) -> bytes:
-    return source.encode("utf-8", "surrogateescape")
 
 
 def _unit(path: str, data: bytes, address: str) -> Unit | None:

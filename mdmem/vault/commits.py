@@ -105,7 +105,7 @@ class Commits:
         found = [one for one in self.journal.scan(settled=False) if one.state == "placed"]
         return sorted(found, key=lambda one: one.order)
 
-    def commit_by_hand(self, paths: Sequence[str] | None = None, *, when: Check | None = None) -> list[str]:
+    def commit_by_hand(self, paths: Sequence[str] | None = None, *, when: Check | None = None) -> None:
         """Commit what people changed, in one commit; all memory files, or these. Raises Busy when git is.
 
         Called under the write lock. A file that holds entries not yet in history is left: they would be taken for
@@ -119,18 +119,19 @@ class Commits:
             found = {path: now for path, now in found.items() if when is None or when(path, now)}
             if not found and paths is None and self.failure:
                 raise self.failure
-            made = self._commit_by_hand(found, settled=when is not None) if found else []
-            return made + self._mend(paths)
+            if found:
+                self._commit_by_hand(found, settled=when is not None)
+            self._mend(paths)
 
-    def _commit_by_hand(self, found: Mapping[str, fsio.Snapshot | None], *, settled: bool) -> list[str]:
+    def _commit_by_hand(self, found: Mapping[str, fsio.Snapshot | None], *, settled: bool) -> None:
         if any(path.startswith("memory/") for path in found) and not (self.place.root / "memory").is_dir():
             raise Refused("memory/ is gone", "bring it back, or commit its end with git itself")
         before = self.place.repo.read_many("HEAD", list(found))
         if not settled:
             found = {path: self._whole(path, now, before.get(path, b"")) for path, now in found.items()}
-        return self._commit_found(found, before)
+        self._commit_found(found, before)
 
-    def _mend(self, paths: Sequence[str] | None) -> list[str]:
+    def _mend(self, paths: Sequence[str] | None) -> None:
         """Merge back what older copies reverted, all or of these files, once the save is in history."""
         behind = [one for one in self.journal.scan(settled=False) if one.record.op == MERGE and one.state == "waiting"]
         due = [one for one in behind if paths is None or one.file in paths]
@@ -140,7 +141,8 @@ class Commits:
                     self._merge(one)
                 except MdmemError as error:
                     self.notices.append(f"what an older copy of {one.file} reverted is not merged yet: {error.message}")
-        return list(dict.fromkeys(self._commit_all(()).values())) if due else []
+        if due:
+            self._commit_all(())
 
     def _merge(self, one: Tracked) -> None:
         found = dict(self.place.repo.blobs(one.record.extra["versions"]))
@@ -155,7 +157,7 @@ class Commits:
             now = self._read(path)
         return now
 
-    def _commit_found(self, found: Mapping[str, fsio.Snapshot | None], before: dict[str, bytes]) -> list[str]:
+    def _commit_found(self, found: Mapping[str, fsio.Snapshot | None], before: dict[str, bytes]) -> None:
         """Commit these versions, after what they dropped is noted; what mdmem had written there is then put back."""
         wanted = {path: now.data if now else None for path, now in found.items()}
         # A new file has no older copy, and there may be thousands.
@@ -167,7 +169,6 @@ class Commits:
         taken = wanted.keys() - done.left.keys()
         self._release(taken)
         self.departures.note(record for record in gone if record.path in taken)
-        return [done.commit] if done.commit else []
 
     def obstacle(self, path: str) -> str | None:
         """Tell what kept a path out of the last commit and may pass, None for nothing of that kind."""
@@ -204,9 +205,8 @@ class Commits:
         return leaf[1] if leaf else None
 
     def _files(self, tree: Mapping[str, object]) -> list[str]:
-        roots = self.place.settings.items("roots")
-        seen = {file.path for file in indexer.scan(str(self.place.root), roots).files}
-        homes = tuple(f"{folder.strip('/')}/" for folder in ("memory", *roots))
+        seen = {file.path for file in indexer.scan(str(self.place.root), self.place.settings.items("roots")).files}
+        homes = self.place.homes
         tracked = {
             path
             for path in tree
@@ -296,7 +296,8 @@ class Commits:
         foreign = self._foreign(path, group)
         # The save that lacked what is being put back is a version of its own.
         back = [one.block or "" for one in (*group, *foreign) if one.record.op == "restore"]
-        head = standing.without(decoded(self.place.repo.read("HEAD", path) or b""), back).rest
+        head = decoded(self.place.repo.read("HEAD", path) or b"")
+        head = standing.without(head, back).rest if back else head
         ours = standing.without(decoded(data), blocks, head)
         forms = _forms(foreign)
         others = standing.without(ours.rest, forms, head)

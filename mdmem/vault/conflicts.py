@@ -8,13 +8,13 @@ a file are listed and cut as well; git's own merge is the person's to finish.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from mdmem import fsio, indexer, merge
-from mdmem.errors import BadInput, Busy, MdmemError, NotFound, Refused
+from mdmem.errors import BadInput, Busy, NotFound, Refused
 from mdmem.merge import Contest
 from mdmem.model import Change, Clash, Conflict
 from mdmem.store.journal import Record
@@ -86,20 +86,24 @@ class Conflicts:
     replacements: Replacements
     resolutions: Resolutions
 
-    def listed(self) -> list[Conflict]:
-        """List all conflicts; say which saves from an older copy wait that will merge."""
+    def listed(self, found: Mapping[str, fsio.Snapshot | None] | None = None) -> list[Conflict]:
+        """List all conflicts; say which saves from an older copy wait that will merge.
+
+        `found` are the files that differ from HEAD, where these are known already.
+        """
+        found = self.commits.found() if found is None else found
         kept = [self._of_record(number, one.record) for number, one in enumerate(self.resolutions.open(), 1)]
-        kept += (_of_save(number, contest) for number, contest in enumerate(self.saves(), len(kept) + 1))
+        kept += (_of_save(number, contest) for number, contest in enumerate(self.saves(found), len(kept) + 1))
         return kept + list(self._left_by_git(len(kept)))
 
-    def saves(self) -> list[Contest]:
-        """Give the saves from an older copy that are not yet in history and do not merge; say which will merge."""
+    def saves(self, found: Mapping[str, fsio.Snapshot | None]) -> list[Contest]:
+        """Give those of the saves, not yet in history, that an older copy made and that do not merge; say which do."""
         if self.place.repo.unfinished() or self.place.repo.is_at_work():
             return []
-        found = {path: now for path, now in self.commits.found().items() if now is not None}
+        there = {path: now for path, now in found.items() if now is not None}
         clashing = []
-        for one in older.behind(self.place, found):
-            now = found[one.path].data
+        for one in older.behind(self.place, there):
+            now = there[one.path].data
             if merge.three_way(one.path, one.base, one.ours, now).clashes:
                 clashing.append(Contest.of(one.path, one.base, one.ours, now, stands="theirs"))
             else:
@@ -108,7 +112,7 @@ class Conflicts:
         return clashing
 
     def _of_record(self, number: int, record: Record) -> Conflict:
-        contest, now = _contest(record), self._now(record.path or "")
+        contest, now = _contest(record), self.place.content(record.path or "")
         ours, theirs = contest.sides(now)
         extra = record.extra
         return Conflict(
@@ -126,17 +130,10 @@ class Conflicts:
             file=_text(now),
         )
 
-    def _now(self, path: str) -> bytes | None:
-        try:
-            snapshot = self.place.read(path)
-        except MdmemError:  # other commands say what is wrong with it
-            return None
-        return snapshot.data if snapshot else None
-
     def _left_by_git(self, before: int) -> Iterator[Conflict]:
         number = before
         for file in indexer.scan(str(self.place.root), self.place.settings.items("roots")).files:
-            data = self._now(file.path)
+            data = self.place.content(file.path)
             if data and merge.blocks(_source(data)):
                 number += 1
                 yield _of_markers(number, file.path, data)

@@ -191,13 +191,14 @@ class Vault:
     def attention(self) -> builtins.list[str]:
         """Say what waits for a person: hand edits not committed, entries held, files that do not parse."""
         waiting = self.parts.delivery.waiting()
-        edited = self.parts.commits.changed().keys() - {one.path for one in waiting}
+        found = self.parts.commits.found()
+        edited = found.keys() - {one.path for one in waiting}
         broken = self.parts.index.ask(lambda stores: [file.path for file in stores.catalog.files() if file.problems])
         held = [one for one in self.parts.recovery.listed() if one.reason in (UNCLEAR, TORN, FOUND)]
         said = (
             (len(waiting), "change", "waiting to be delivered: the next command tries again"),
             (len(held), "text", "held, not clear if it was meant to go: `mdmem recover`"),
-            (len(self.parts.conflicts.listed()), "conflict", "to be settled: `mdmem conflicts`"),
+            (len(self.parts.conflicts.listed(found)), "conflict", "to be settled: `mdmem conflicts`"),
             (len(edited), "file", "edited by hand: `mdmem commit` takes it into history"),
             (len(broken), "file", "read as plain text: `mdmem reindex` says why"),
         )
@@ -366,13 +367,13 @@ class Vault:
         from mdmem.vault import inventory
 
         self.parts.catch_up()
-        waiting, uncommitted = len(self.parts.delivery.waiting()), len(self.parts.commits.changed())
+        waiting, found = len(self.parts.delivery.waiting()), self.parts.commits.found()
         now = self.parts.index.ask(
             lambda stores: inventory.status(
-                self.place, self.parts.index, self.parts.meaning, stores, pending=waiting, uncommitted=uncommitted
+                self.place, self.parts.index, self.parts.meaning, stores, pending=waiting, uncommitted=len(found)
             )
         )
-        for contest in self.parts.conflicts.saves():
+        for contest in self.parts.conflicts.saves(found):
             said = "was saved from an older copy, and does not merge: `mdmem conflicts`"
             self.notices.append(f"{units.stem_of(contest.path)} {said}")
         self.notices += inventory.complaints(now)

@@ -34,14 +34,6 @@ class Standing:
         self.paths = {path for paths in self._by_size.values() for path in paths}
         self._blobs: dict[str, str] = {}
 
-    def bytes(self, path: str) -> Content:
-        """Give what a file holds, None where there is none that can be read."""
-        try:
-            snapshot = self._place.read(path)
-        except MdmemError:  # other commands say what is wrong with it
-            return None
-        return snapshot.data if snapshot else None
-
     def twin(self, path: str, blob: str, size: int) -> str | None:
         """Find another file with the bytes that a blob has."""
         return next((one for one in self._by_size.get(size, ()) if one != path and self.blob(one) == blob), None)
@@ -49,7 +41,7 @@ class Standing:
     def blob(self, path: str) -> str:
         """Give the id that git gives to what a file holds."""
         if path not in self._blobs:
-            self._blobs[path] = self._place.repo.blob_id(self.bytes(path) or b"")
+            self._blobs[path] = self._place.repo.blob_id(self._place.content(path) or b"")
         return self._blobs[path]
 
 
@@ -70,7 +62,7 @@ class Departures:
         gone = tree - standing.paths
         gone -= {one.file for one in self.journal.scan(settled=False) if one.state == "placed"} if gone else set()
         if gone:
-            come = {path: standing.bytes(path) for path in standing.paths - tree}
+            come = {path: self.place.content(path) for path in standing.paths - tree}
             self.note(list(self.records(repo.read_many("HEAD", sorted(gone)), dict.fromkeys(sorted(gone)) | come)))
 
     def origins(self, paths: Iterable[str]) -> list[str]:
@@ -86,12 +78,11 @@ class Departures:
     def successor(self, path: str, data: bytes, commit: str) -> str | None:
         """Find a file that came after a commit and holds much of what a deleted file held there."""
         standing, then = Standing(self.place), self.place.repo.tree(commit)
-        come = {other: standing.bytes(other) or b"" for other in sorted(standing.paths - then.keys() - {path})}
+        come = {other: self.place.content(other) or b"" for other in sorted(standing.paths - then.keys() - {path})}
         return renames.find({path: data}, come).get(path)
 
     def _is_ours(self, path: str) -> bool:
-        homes = tuple(f"{folder.strip('/')}/" for folder in ("memory", *self.place.settings.items("roots")))
-        return path.endswith(".md") and path.startswith(homes)
+        return path.endswith(".md") and path.startswith(self.place.homes)
 
     def records(self, before: Mapping[str, bytes], after: Mapping[str, Content]) -> Iterator[Record]:
         """Make the records of files that a person deleted; `before` holds what HEAD has of them.
@@ -127,7 +118,7 @@ class Departures:
     def _where(self, record: Record, standing: Standing) -> str | None:
         """Tell where the text of a deleted file stands now; None where it does not."""
         path, blob = record.path or "", str(record.extra.get("blob"))
-        now = standing.bytes(path) if path in standing.paths else None
+        now = self.place.content(path) if path in standing.paths else None
         if now is not None and (self.place.repo.blob_id(now) == blob or self._is_within(record, now)):
             return "it stands there again"
         twin = standing.twin(path, blob, int(record.extra.get("size", -1)))

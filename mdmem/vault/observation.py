@@ -46,7 +46,7 @@ _AROUND = re.compile(r"^\s*(?:[-*+] )?(?:\[[ xX]\] )?(?:\d\d:\d\d(?::\d\d)? )?|<
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A log as mdmem left it, `before`, from `head` and what is `tracked`, what is `coming` there, and the log `now`."""
+    """A log as mdmem left it, `before`: `head` and what is `tracked`. What is `coming` there, and how it is `now`."""
 
     tracked: Sequence[Tracked]
     head: bytes
@@ -198,20 +198,15 @@ class Observation:
         @cache
         def others() -> tuple[set[str], ...]:
             scan = indexer.scan(str(self.place.root), self.place.settings.items("roots"))
-            return tuple(_lines(decoded(self._bytes(file.path))) for file in scan.files if file.path != path)
+            return tuple(
+                _lines(decoded(self.place.content(file.path) or b"")) for file in scan.files if file.path != path
+            )
 
         def stands(text: str) -> bool:
             wanted = _lines(text)
             return bool(wanted) and any(wanted <= other for other in others())
 
         return stands
-
-    def _bytes(self, path: str) -> bytes:
-        try:
-            snapshot = self.place.read(path)
-        except MdmemError:
-            return b""
-        return snapshot.data if snapshot else b""
 
     # What becomes of it
 

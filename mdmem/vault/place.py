@@ -14,7 +14,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from mdmem import config, fsio
-from mdmem.errors import BadInput, NotFound, Refused, StorageFailed
+from mdmem.errors import BadInput, MdmemError, NotFound, Refused, StorageFailed
 from mdmem.model import Entry
 from mdmem.store.repo import Repo
 from mdmem.text import markdown, units
@@ -75,6 +75,11 @@ class Place:
         return ["memory", *self.settings.items("roots"), "MEMORY.md", *SETTINGS]
 
     @property
+    def homes(self) -> tuple[str, ...]:
+        """The folders that memory files are in, each with its slash."""
+        return tuple(f"{folder.strip('/')}/" for folder in ("memory", *self.settings.items("roots")))
+
+    @property
     def largest(self) -> int:
         """The MB of a file beyond which it is not even read: what is to be indexed may be committed, too."""
         return max(self.settings.whole("commit.max_file_mb"), self.settings.whole("index.max_file_mb"))
@@ -86,6 +91,14 @@ class Place:
         except fsio.TooLarge as error:
             hint = "split it or move it away, or raise commit.max_file_mb"
             raise StorageFailed(error.message, hint) from error
+
+    def content(self, path: str) -> bytes | None:
+        """Give what a file holds; None where there is none that can be read: others say what is wrong with it."""
+        try:
+            snapshot = self.read(path)
+        except MdmemError:
+            return None
+        return snapshot.data if snapshot else None
 
     def entry(self, path: str, unit: Unit) -> Entry:
         """Give a unit as users see it."""

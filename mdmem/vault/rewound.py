@@ -9,15 +9,15 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
-from mdmem.store.journal import Journal, Record, State, Tracked
+from mdmem.store.journal import Journal, State, Tracked
 from mdmem.store.repo import lineage
 from mdmem.text import absence, entries, standing, units
 from mdmem.text.entries import LogEntry
 from mdmem.vault.daylog import decoded
-from mdmem.vault.observation import Observation, kept_key
+from mdmem.vault.observation import Observation, kept_key, restored
 from mdmem.vault.place import Place
 from mdmem.vault.reasons import TAKEN
 
@@ -114,10 +114,9 @@ class Rewound:
             if (path, key) in story.held or one.block in corrected or stands(one.entry.text):
                 continue
             if id := _id(path, key, one.often, story.states):
-                extra = {"block": one.block, "count": one.often, "commit": one.commit}
-                text, meta, source = one.entry.text, one.entry.meta, dict(one.entry.meta).get("source")
-                record = Record(id=id, op="restore", path=path, text=text, meta=meta, source=source, extra=extra)
-                yield Tracked(record, "held", path, reason=TAKEN)
+                known = absence.Known(one.entry, one.block, 0)
+                record = restored(path, known, one.often, {"commit": one.commit})
+                yield Tracked(replace(record, id=id), "held", path, reason=TAKEN)
 
 
 def _lacking(now: str, theirs: Mapping[str, str], ours: Sequence[str]) -> Iterator[Lost]:
