@@ -32,6 +32,7 @@ from mdmem.text.items import (
 )
 
 __all__ = [
+    "HEAD",
     "Log",
     "LogEntry",
     "Passage",
@@ -39,6 +40,7 @@ __all__ = [
     "decode_meta",
     "encode_meta",
     "heading",
+    "label",
     "line_ending",
     "log_date",
     "normalise",
@@ -50,15 +52,19 @@ __all__ = [
 ]
 
 _NAME = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:-.+)?\.md(?:\.zst)?", re.DOTALL)
-_HEAD = re.compile(
+HEAD = (
     r"(?:(?P<bullet>[-*] (?:\[[ xX]\] )?)|(?P<level>#{1,6}) )?"
-    rf"(?P<bold>\*\*)?(?P<time>{CLOCK})(?:[-–—~～〜]{CLOCK})?(?(bold)\*\*)(?= |\Z)"
+    rf"(?P<bold>\*\*)?(?P<time>{CLOCK})(?:[-–—~～〜]{CLOCK})?(?(bold)\*\*)"
 )
+"""What an entry begins with, before a space or the end of the line."""
+
+_HEAD = re.compile(rf"{HEAD}(?= |\Z)")
 _HEADING = re.compile(r"(#{1,6})(?:[ \t]|\Z)")
 _INDENT = re.compile(r"\A(?:\t| {1,2})")
 
 
-def _label(time: str, twin: int) -> str:
+def label(time: str, twin: int) -> str:
+    """Give what follows `#` in the address of the entry of a time that is the `twin`th, from 1."""
     return time if twin == 1 else f"{time}.{twin}"
 
 
@@ -83,7 +89,7 @@ class LogEntry:
     @property
     def label(self) -> str:
         """What follows `#` in an address: `14:30`, `14:30:05`, `14:30.2`."""
-        return _label(self.time, self.twin)
+        return label(self.time, self.twin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +160,7 @@ def parse(source: str, *, only: Container[str] | None = None) -> Log:
     for head, lines in _blocks(source):
         if head:
             seen[head.time] += 1
-            if only is None or _label(head.time, seen[head.time]) in only:
+            if only is None or label(head.time, seen[head.time]) in only:
                 entries.append(_entry(source, head, lines, seen[head.time]))
         elif lines:
             passages.append(Passage(lines[0].start, lines[-1].end, lines[0].number, lines[-1].number))

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 
 from mdmem.text import entries
 from mdmem.text.entries import LogEntry
-from mdmem.text.items import CLOCK, Pairs
+from mdmem.text.items import Pairs
 
 Key = tuple[str, str, Pairs]
 """Clock, text and comment of an entry."""
@@ -22,7 +22,7 @@ Key = tuple[str, str, Pairs]
 SIMILAR = 0.6
 """How much of an entry is still the same after somebody corrected it."""
 
-_CLOCKS = re.compile(rf"^\ufeff?(?:[-*] (?:\[[ xX]\] )?|#{{1,6}} )?(?:\*\*)?({CLOCK})", re.MULTILINE)
+_HEADS = re.compile(rf"\n{entries.HEAD}(?= |\r?$)", re.MULTILINE)
 
 
 def key(entry: LogEntry) -> Key:
@@ -36,12 +36,26 @@ def key_of(block: str) -> Key | None:
     return key(found[0]) if found else None
 
 
-def clocks(source: str) -> Counter[str]:
-    """Count the times of day that lines begin with: all those of entries, perhaps more. Parses nothing."""
-    found = Counter(_CLOCKS.findall(source))
-    for clock in [clock for clock in found if "：" in clock]:
-        found[clock.replace("：", ":")] += found.pop(clock)
-    return found
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """The times of day that lines of a log begin with, counted: those of all entries.
+
+    Of `unsure` ones some may be no entry's: a line that is no item of a list may be code, or text.
+    """
+
+    often: Counter[str]
+    unsure: frozenset[str] = frozenset()
+
+
+def clocks(source: str) -> Clocks:
+    """Count the times of day that lines begin with. Parses nothing."""
+    found: Counter[tuple[str, bool]] = Counter()
+    for head in _HEADS.finditer("\n" + source.removeprefix("\ufeff")):
+        found[head["time"].replace("：", ":"), bool(head["bullet"])] += 1
+    often: Counter[str] = Counter()
+    for (clock, _), count in found.items():
+        often[clock] += count
+    return Clocks(often, frozenset(clock for clock, listed in found if not listed))
 
 
 def count(source: str) -> Counter[Key]:

@@ -66,11 +66,19 @@ class DayLog:
         self.source = decoded.text
         self.ending = entries.line_ending(self.source)
         self.heading = entries.heading(path)
-        self.clocks: Counter[str] = Counter()
+        self.clocks = standing.Clocks(Counter())
         self.found: dict[str, str] = {}
         self.rest = ""
 
     # What stands there
+
+    def may_hold(self, record: Record) -> bool:
+        """Tell whether its text could stand there, whole or as the log's torn end. Parses nothing of the log."""
+        if record.op == "restore":
+            return True
+        entry = standing.key_of(forms(record)[0])
+        line = next((line.strip() for line in entry[1].split("\n") if line.strip()), "") if entry else ""
+        return line in self.source or any(map(self._tail, self._forms(record)))
 
     def find(self, records: Sequence[Record], known: Known) -> dict[str, str]:
         """Find records whose text stands there unexplained, whole or as the log's torn end: id → text."""
@@ -96,6 +104,8 @@ class DayLog:
 
     def doubled(self, coming: Sequence[Record]) -> list[str]:
         """List the ids of entries that are to be put back and would stand there more often than they did."""
+        if all(record.op != "restore" for record in coming):
+            return []
         there = absence.held(self.source)
         found = []
         for record in sorted(coming, key=lambda record: record.op == "restore"):
@@ -157,7 +167,7 @@ class DayLog:
         """
         if records:
             self.clocks = standing.clocks(self.source)
-        taken = {clock[:5] for clock in self.clocks}
+        taken = {clock[:5] for clock in self.clocks.often}
         reserved = {_clock(forms(record)[0])[:5] for record in back}
         returning = {record.id for record in back}
         blocks = {}
@@ -172,16 +182,15 @@ class DayLog:
 
     def places(self, there: Mapping[str, str], fresh: Mapping[str, str], offset: int) -> Iterator[tuple[str, Placed]]:
         """Tell where records stand now that `fresh` ones were written at `offset`."""
-        clocks = self.clocks
-        if there or any(clocks[_clock(block)] for block in fresh.values()):
+        if there or any(_clock(block) in self.clocks.unsure for block in fresh.values()):
             yield from self._looked_up({**there, **fresh})
             return
         head = 0 if self.data else self.heading.count("\n")
         line = head + self.data.count(b"\n") + (bool(self.data) and not self.data.endswith(b"\n")) + 1
         for record, block in fresh.items():
             clock = _clock(block)
-            clocks[clock] += 1
-            label = clock if clocks[clock] == 1 else f"{clock}.{clocks[clock]}"
+            self.clocks.often[clock] += 1
+            label = entries.label(clock, self.clocks.often[clock])
             below = line + block.count("\n")
             yield record, Placed(self.path, f"{units.stem_of(self.path)}#{label}", (line, below - 1))
             line = below

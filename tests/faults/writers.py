@@ -19,7 +19,7 @@ from mdmem import Vault
 PATIENCE = 600.0
 
 SIZES = (1, 8, 30, 60, 120, 300)
-LARGE = {50: 2_000, 499: 70_000, 997: 256 * 1024}
+LARGE = {50: 2_000, 1_999: 70_000, 7_919: 256 * 1024}
 """One line in so many has so many bytes; the others are short."""
 
 WRITER = """

@@ -12,7 +12,7 @@ from mdmem.text import entries, standing
 
 ENTRIES = ["- 14:30 a\n", "- 14:30 a\n\n  b\n", "- 14:31 a\n", "* 14:30 a\n", "## 14:30 a\n", "14:30 a\n"]
 ODD = ["- **14：30** a\n", "- [ ] 14:30-15:00 a\n", "- 14:30:05 a <!-- mdmem: id=x -->\n"]
-OTHER = ["prose\n", "```\n", "\n", "# heading\n", "  more\n"]
+OTHER = ["prose\n", "```\n", "\n", "# heading\n", "  more\n", "14:30\n", "- 14:30\n", "- 14:30x\n", "\ufeff- 14:30 a\n"]
 PIECES = st.sampled_from([*ENTRIES, *ODD, *OTHER])
 LOGS = st.lists(PIECES, max_size=10).map("".join)
 
@@ -21,7 +21,11 @@ LOGS = st.lists(PIECES, max_size=10).map("".join)
 def test_every_time_of_an_entry_is_among_the_clocks(source: str, crlf: bool) -> None:
     source = source.replace("\n", "\r\n") if crlf else source
     found = Counter(entry.time for entry in entries.parse(source).entries)
-    assert found <= standing.clocks(source)
+    clocks = standing.clocks(source)
+    assert found <= clocks.often
+    assert {clock: often for clock, often in clocks.often.items() if clock not in clocks.unsure} == {
+        clock: often for clock, often in found.items() if clock not in clocks.unsure
+    }
 
 
 BLOCKS = st.lists(st.sampled_from(["- 14:30 a\n", "- 14:30 a\n\n  b\n", "- 14:31 a\n"]), max_size=4)

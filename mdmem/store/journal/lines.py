@@ -155,8 +155,8 @@ def marked(line: bytes) -> list[bytes]:
 
 
 def record_id(line: bytes) -> bytes:
-    """Give the id of a record, which comes first."""
-    return line[16 : line.index(b'"', 16)]
+    """Give the id of a record, which comes first; of a damaged line, any bytes."""
+    return line[16 : line.find(b'"', 16)]
 
 
 def record_ids(lines: list[bytes]) -> Iterator[bytes]:
