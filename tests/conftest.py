@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,8 @@ IDENTITY = "[user]\n\tname = Ada Lovelace\n\temail = ada@example.org\n[init]\n\t
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every program they start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "slow: takes seconds; `make fast` leaves it out")
     config.addinivalue_line("markers", "large: needs torch, chromadb or a model; `make compat` leaves it out")
 

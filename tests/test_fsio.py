@@ -689,6 +689,15 @@ def test_an_error_without_a_name_of_ours_is_still_told(
         fsio.append("plan.md", b"x\n", root=tmp_path)
 
 
+def test_what_failed_is_said_without_the_number_of_it(tmp_path: Path) -> None:
+    with pytest.raises(OSError) as caught:
+        os.stat(tmp_path / "gone")
+    assert fsio.why(caught.value) == f"cannot reach {tmp_path / 'gone'}: it is not there"
+    assert fsio.why(OSError(errno.EMFILE, "Too many open files")) == "too many files are open"
+    assert fsio.why(OSError("anything else")) == "anything else"
+    assert fsio.why(StorageFailed("the disk is full", "hint")) == "the disk is full"
+
+
 # -- sweeping
 
 

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import pytest
-from vault_sandbox import DAY, HEADING, again, body, git, log, ops, status, write
+from vault_sandbox import DAY, HEADING, again, body, committed, git, log, ops, status, write
 
 from mdmem import Vault
 from mdmem.vault.delivery import CALM
@@ -413,6 +413,22 @@ def test_a_document_that_was_removed_and_is_saved_again_is_told(vault: Vault) ->
     one = again(vault)
     one.commit()
     assert any("plan had been removed, and is saved again" in said for said in one.notices)
+
+
+def test_what_was_edited_before_a_document_was_removed_comes_back_with_it(vault: Vault) -> None:
+    path = write(vault, "memory/plan.md", PLAN)
+    vault.commit()
+    first, second = PLAN.rstrip("\n").rsplit("\n", 1)
+    again(vault).edit("plan", f"{first}\n\nby an agent\n\n{second}\n")
+    again(vault).remove("plan")
+    path.write_text(f"{PLAN}\nby a person\n")
+    one = again(vault)
+    one.commit()
+    assert any("what had changed since is merged into it" in said for said in one.notices)
+    text = path.read_text()
+    assert (text.count("by an agent"), text.count("by a person"), text.count(second)) == (1, 1, 1)
+    assert committed(vault, "memory/plan.md") == text and ops(vault)[:2] == ["restore", "save"]
+    assert again(vault).conflicts() == []
 
 
 @pytest.mark.parametrize("entry", [A, B, C])

@@ -5,17 +5,19 @@ with `/` beneath a root folder. It must never follow a link below the root, wait
 repeat a sync that failed, or know what the bytes mean. Who changes a file that others change too holds a lock.
 
 Beneath this: `calls` names each call that may change the disk, `trouble` tells why one failed, `paths` reaches a
-file, `snapshot` looks at it, `tail` appends to it, `replacement` puts another in its place, `leftovers` clears what
-that left behind, `state` writes what nobody else saves, `uptime` tells one run of the machine from the next.
+file, `snapshot` looks at it, `holders` tells whether it is being written, `tail` appends to it, `replacement` puts
+another in its place, `leftovers` clears what that left behind, `state` writes what nobody else saves, `uptime` tells
+one run of the machine from the next.
 """
 
+from mdmem.fsio.holders import being_written
 from mdmem.fsio.leftovers import Stray, sweep
 from mdmem.fsio.paths import check_relative, opened, reach, sync_folders
 from mdmem.fsio.replacement import Replaced, remove, replace
 from mdmem.fsio.snapshot import Displaced, Snapshot, Stamp, TooLarge, leads_to, look, read, stamp
 from mdmem.fsio.state import datasync, make_executable, make_private, mkdir, move, overwrite, put, unlink, write
 from mdmem.fsio.tail import Appended, append, sync, truncate
-from mdmem.fsio.trouble import telling, told
+from mdmem.fsio.trouble import telling, told, why
 from mdmem.fsio.uptime import boot
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "Stray",
     "TooLarge",
     "append",
+    "being_written",
     "boot",
     "check_relative",
     "datasync",
@@ -51,5 +54,6 @@ __all__ = [
     "told",
     "truncate",
     "unlink",
+    "why",
     "write",
 ]

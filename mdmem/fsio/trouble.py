@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mdmem.errors import StorageFailed
+from mdmem.errors import MdmemError, StorageFailed
 
 _TRY_AGAIN = "then run the command again"
 _CAUSES = {
@@ -39,6 +39,16 @@ _SAID = {
 def told(words: str) -> tuple[str, str] | None:
     """Find in the words of a program why the system refused it: cause and hint; None when they do not say."""
     return next((_CAUSES[code] for said, code in _SAID.items() if said in words), None)
+
+
+def why(error: Exception) -> str:
+    """Say in words for a person what failed, without the system's number of it."""
+    if isinstance(error, MdmemError):
+        return error.message
+    if not isinstance(error, OSError):
+        return str(error)
+    cause, _ = _CAUSES.get(error.errno or 0, (error.strerror or str(error), ""))
+    return f"cannot reach {os.fsdecode(error.filename)}: {cause}" if error.filename else cause
 
 
 @contextmanager

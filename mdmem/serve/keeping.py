@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from mdmem import fsio
 from mdmem.errors import MdmemError
 from mdmem.serve.log import Log
 from mdmem.serve.opening import Opened
@@ -26,6 +27,9 @@ AGAIN = 60.0
 
 GRACE = 1.0
 """Seconds in which whoever journalled something may finish it."""
+
+WRITTEN = 0.5
+"""Seconds until a file is looked at again that a program has open to write."""
 
 LATER = 2.0
 """Seconds until what could not be delivered is tried again."""
@@ -80,7 +84,10 @@ class Keeping:
         if due.index:
             self.pace.indexed()
             self._changed()
-        waits += [due.wait, self._observe(due.observe), self._save(due.save)]
+        rested = self._opened.vault.upkeep.at_rest({**due.observe, **due.save})
+        if not rested.keys() >= due.observe.keys() | due.save.keys():
+            waits.append(WRITTEN)
+        waits += [due.wait, self._observe(_among(due.observe, rested)), self._save(_among(due.save, rested))]
         return min(waits)
 
     def _look_through(self, seen: Seen) -> float:
@@ -183,6 +190,9 @@ class Keeping:
             if seen:
                 self._opened.vault.upkeep.save(seen, wait_ms=LOCK_MS)
         except (MdmemError, OSError) as error:
-            said = error.message if isinstance(error, MdmemError) else str(error)
-            self._log.say(f"not committed before the end: {said}")
+            self._log.say(f"not committed before the end: {fsio.why(error)}")
         self._opened.tell()
+
+
+def _among(due: Seen, rested: Seen) -> Seen:
+    return {path: state for path, state in due.items() if path in rested}

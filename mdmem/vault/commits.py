@@ -7,7 +7,7 @@ hand edits met on the way become a commit of their own, first.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -31,6 +31,8 @@ ROUNDS = 5
 
 SETTLING = 2.0
 """Seconds that an editor may take between emptying a file and writing it again."""
+
+SAVING = "another program is saving it just now"
 
 STANDING = ("ignored by", "the filter", "in another repository", "behind the link", "git does not take")
 """Reasons that stay until the user changes something: such a path is not tried again by every command."""
@@ -117,6 +119,9 @@ class Commits:
             ours = {one.file for one in self.placed()}
             found = {path: now for path, now in self.found(paths).items() if path not in ours}
             found = {path: now for path, now in found.items() if when is None or when(path, now)}
+            for path in fsio.being_written(found, root=self.place.root):
+                self._leave({path: SAVING})
+                del found[path]
             if not found and paths is None and self.failure:
                 raise self.failure
             if found:
@@ -161,9 +166,9 @@ class Commits:
         """Commit these versions, after what they dropped is noted; what mdmem had written there is then put back."""
         wanted = {path: now.data if now else None for path, now in found.items()}
         # A new file has no older copy, and there may be thousands.
-        known = [path for path in found if path in before or units.is_log(path)]
+        back = self.observation.removed([path for path in found if path not in before])
+        known = [path for path in found if path in before or path in back or units.is_log(path)]
         self.observation.look({path: now for path in known if (now := found[path]) is not None})
-        self.observation.tell_back([path for path in found if path not in before])
         gone = list(self.departures.records(before, wanted))
         done = self._commit(wanted, messages.of_save(before, wanted))
         taken = wanted.keys() - done.left.keys()
@@ -282,6 +287,7 @@ class Commits:
         """Leave a log that an editor may be in the middle of saving. Raises Busy."""
         if not snapshot or share.by_hand is None:
             return
+        self.place.require_rest([path])
         if _is_cut(snapshot, share.by_hand, self.place.repo.read("HEAD", path) or b""):
             raise Busy("an editor may be saving it just now", "the next command commits it")
 
@@ -289,9 +295,9 @@ class Commits:
         """Part a version of a log into the entries of a group, those of later groups, and what a person wrote."""
         if data is None:
             return Share(b"", None, (), tuple(group))
-        rest = _without_tail(data, group)
-        if rest is not None and self._is_head(path, rest, blob):
-            return Share(data, None, tuple(group))
+        for version in self._ended_in(path, data, group):
+            if self._is_head(path, version.removesuffix(_written(group)), blob):
+                return Share(version, None, tuple(group))
         blocks = [one.block or "" for one in group]
         foreign = self._foreign(path, group)
         # The save that lacked what is being put back is a version of its own.
@@ -307,6 +313,20 @@ class Commits:
         there = tuple(one for one, stood in zip(group, ours.stood, strict=True) if stood)
         lost = tuple(one for one, stood in zip(group, ours.stood, strict=True) if not stood)
         return Share(encoded(content), by_hand, there, lost)
+
+    def _ended_in(self, path: str, data: bytes, group: Sequence[Tracked]) -> Iterator[bytes]:
+        """Yield the versions of a log that ended in just these entries: as it is, or before later ones were placed."""
+        written = _written(group)
+        if not all(one.block for one in group):
+            return
+        if data.endswith(written):
+            yield data
+        later = [one for one in self._foreign(path, group) if one.state == "placed"]
+        later.sort(key=lambda one: one.order)
+        for count in range(1, len(later) + 1):
+            behind = _written(later[:count])
+            if data.endswith(written + behind):
+                yield data[: len(data) - len(behind)]
 
     def _foreign(self, path: str, group: Sequence[Tracked]) -> list[Tracked]:
         """Give the entries that may stand in a log and are not of this group.
@@ -380,11 +400,5 @@ def _is_cut(now: fsio.Snapshot, data: bytes, before: bytes) -> bool:
     return age < SETTLING and 2 * len(data) < len(before)
 
 
-def _without_tail(data: bytes, group: Sequence[Tracked]) -> bytes | None:
-    """Take the entries off a log that ends in just these; None when it does not."""
-    for one in reversed(group):
-        block = encoded(one.block or "")
-        if not block or not data.endswith(block):
-            return None
-        data = data[: len(data) - len(block)]
-    return data
+def _written(group: Sequence[Tracked]) -> bytes:
+    return encoded("".join(one.block or "" for one in group))

@@ -17,7 +17,7 @@ from itertools import groupby
 from stat import S_ISREG
 
 from mdmem import fsio
-from mdmem.errors import MdmemError, Refused, StorageFailed
+from mdmem.errors import Busy, MdmemError, Refused, StorageFailed
 from mdmem.store.journal import Journal, Mark, Record, Tracked
 from mdmem.store.lock import Lock
 from mdmem.text import markdown, units
@@ -121,7 +121,7 @@ class Delivery:
         for path, records in groupby(adds, key=lambda record: record.path or ""):
             try:
                 self._place(path, list(records), own)
-            except (StorageFailed, Refused) as error:
+            except (StorageFailed, Refused, Busy) as error:
                 self.notices.append(f"kept, not yet in the log: {error.message}; nothing to repeat")
 
     def _is_due(self, one: Tracked) -> bool:
@@ -189,6 +189,8 @@ class Delivery:
                 continue
             if snapshot and self.observation.is_foreign(path, snapshot.stamp):
                 foreign[path] = snapshot
+        for path in fsio.being_written(foreign, root=self.place.root):
+            del foreign[path]  # what it lacks may come yet
         self.observation.look(foreign)
         return bool(foreign)
 
@@ -196,6 +198,7 @@ class Delivery:
         for _ in range(TRIES):
             log = DayLog(path, self._read(path))
             if log.snapshot and self.observation.is_foreign(path, log.snapshot.stamp):
+                self.place.require_rest([path])
                 self.observation.look({path: log.snapshot})
             there = self._standing(log, [record for record in records if record.id not in own])
             doubled = log.doubled([record for record in records if record.id not in there])
@@ -250,9 +253,8 @@ class Delivery:
 
     def _standing(self, log: DayLog, strange: Sequence[Record]) -> dict[str, str]:
         """Find records that stand in the log already, or as the torn end of it: record id → text as it stands."""
-        if not strange or not log.source:
-            return {}
-        return log.find(strange, self._known(log, {record.id for record in strange}))
+        maybe = [record for record in strange if log.source and log.may_hold(record)]
+        return log.find(maybe, self._known(log, {record.id for record in strange})) if maybe else {}
 
     def _known(self, log: DayLog, strange: set[str]) -> Known:
         """Gather what else explains that a text stands in the log: records placed before, and HEAD."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -164,16 +164,17 @@ class Observation:
             what = f"{units.stem_of(path)} was saved as it stood before its last change"
             self.notices.append(f"{what}; if that was not meant: `mdmem undo`")
 
-    def tell_back(self, fresh: Sequence[str]) -> None:
-        """Say which new files had been removed by mdmem: an editor may have had an older copy open."""
+    def removed(self, fresh: Sequence[str]) -> Collection[str]:
+        """Give, and say, which new files had been removed by mdmem: an editor may have had an older copy open."""
         if not fresh or self.journal.is_empty():
-            return
+            return ()
         records = [one.record for one in self.journal.scan()]
         removed = {one.path for one in records if one.op == "rm" and not one.after}
         removed |= {one.path for one in self.journal.receipts() if one.op == "rm" and not one.after}
-        for path in filter(removed.__contains__, fresh):
-            stem = units.stem_of(path)
+        back = dict.fromkeys(path for path in fresh if path in removed)
+        for stem in map(units.stem_of, back):
             self.notices.append(f"{stem} had been removed, and is saved again: `mdmem rm {stem}` takes it out")
+        return back
 
     def _now(self) -> dict[str, str | None]:
         return {"noted": self.place.now().isoformat(timespec="seconds"), "head": self.place.repo.head()}
@@ -209,6 +210,12 @@ class Observation:
         return stands
 
     # What becomes of it
+
+    def let_go(self) -> None:
+        """Let go of what is kept for logs and stands in them again."""
+        held = [one for one in self.journal.scan(settled=False) if one.state == "held" and one.record.is_entry]
+        for path in dict.fromkeys(one.file for one in held):
+            self._let_go((one for one in held if one.file == path), decoded(self.place.content(path) or b""))
 
     def _let_go(self, tracked: Iterable[Tracked], now: str) -> None:
         """Let go of what is kept for a log and stands in it again."""

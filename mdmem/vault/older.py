@@ -50,6 +50,7 @@ class Older:
 class Past:
     """The committed versions of a file, newest first, down to the last that a person saved: `saved`, if there is.
 
+    Of a document that mdmem removed, those before that.
     `since` is when the newest was made, in seconds since the epoch.
     """
 
@@ -71,6 +72,9 @@ class _Trail:
 
     def follow(self, info: CommitInfo, file: FileChange) -> None:
         blob = file.new
+        if blob is None and not self.blobs and info.trailers.get("Mdmem-Op") == "rm" and not units.is_log(file.path):
+            self.since = info.date.timestamp()  # whoever saves it again may have read any version before
+            return
         self.since = self.since or info.date.timestamp()
         self.saved = blob is not None and _is_save(info)
         self.begun = blob is not None and file.old is None and not self.saved

@@ -14,7 +14,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from mdmem import config, fsio
-from mdmem.errors import BadInput, MdmemError, NotFound, Refused, StorageFailed
+from mdmem.errors import BadInput, Busy, MdmemError, NotFound, Refused, StorageFailed
 from mdmem.model import Entry
 from mdmem.store.repo import Repo
 from mdmem.text import markdown, units
@@ -69,6 +69,11 @@ class Place:
         if fsio.look(daily, root=self.root) is None and fsio.look(flat, root=self.root) is not None:
             return flat
         return daily
+
+    def require_rest(self, paths: Iterable[str]) -> None:
+        """Leave files alone that another program is in the middle of writing. Raises Busy."""
+        for path in sorted(fsio.being_written(paths, root=self.root)):
+            raise Busy(f"{path} is being saved by another program", "nothing was changed: try again in a moment")
 
     def own(self) -> list[str]:
         """List the folders and files that are the vault's, in whatever else its repository holds."""

@@ -52,6 +52,11 @@ class Upkeep:
         self._parts.catch_up()
         return len(self._parts.delivery.waiting())
 
+    def at_rest(self, seen: Seen) -> dict[str, State | None]:
+        """Give those of the files that no other program is in the middle of writing."""
+        written = fsio.being_written([path for path, state in seen.items() if state], root=self._place.root)
+        return {path: state for path, state in seen.items() if path not in written}
+
     def observe(self, seen: Seen) -> int:
         """See whether an editor saved an older copy of these logs, and put back what it dropped: so many entries.
 
