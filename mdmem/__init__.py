@@ -58,6 +58,7 @@ cuts what it shows from the files as they are.
       departure.py     files that people deleted or renamed; rewound.py entries that git took back
       amendment.py     what is there already, changed; replacement.py whole files
       conflicts.py     what does not merge, until a person has chosen; resolutions.py how that is taken back
+      whereabouts.py   where the file of a conflict is by now, under another name
       searching.py     answers queries; index.py and meaning.py keep words and vectors, semantic.py asks a model
       verification.py  every index compared with the files, by comparison.py and likeness.py
       upkeep.py        what a process may do that watches; watching.py which process that is

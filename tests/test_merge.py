@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
@@ -332,6 +333,72 @@ def test_each_choice_is_made_where_both_changed_something_and_nowhere_else(
         now = version + later
         assert contest.both(now) == both + later
         assert (contest.choose("ours", now).data, contest.choose("theirs", now).data) == (ours + later, theirs + later)
+
+
+def parts(data: bytes | str | None) -> list[str]:
+    """Give the lines of a text that say something, but for a heading and the rules of a front matter."""
+    text = data.decode() if isinstance(data, bytes) else data or ""
+    return [line for line in text.splitlines() if line.strip() and line not in ("# 2026-11-29", "---")]
+
+
+@given(FATES, st.sampled_from([LOG, NOTE]), st.sampled_from(["ours", "theirs"]), st.integers(0), st.booleans())
+def test_of_what_is_gone_only_the_chosen_version_comes_back(
+    fates: list[tuple[str, str]], path: str, stands: merge.Take, chance: int, whole: bool
+) -> None:
+    versions = [fated(path, fates, made) for made in (lambda *of: of[0], lambda *of: of[1], lambda *of: of[2])]
+    contest = merge.Contest.of(path, *(text.encode() for text in versions), stands=stands)
+    mine, yours = (data or b"" for data in contest.whole)
+    if mine == yours:
+        return
+    stood = mine if stands == "ours" else yours
+    spared = random.Random(chance)
+    pieces = re.split(r"(?<=\n)(?=- )" if path == LOG else r"(?<=\n\n)(?=\S)", stood.decode())
+    now = None if whole else "".join(piece for piece in pieces if spared.random() < 0.5).encode()
+    for take, wanted in (("ours", mine), ("theirs", yours)):
+        made = contest.choose(take, now)  # type: ignore[arg-type]
+        both = {*parts(mine)}.intersection(parts(yours))
+        expected = [line for line in parts(wanted) if line in parts(now) or line not in both]
+        assert (parts(made.data), made.clashes) == (expected, ())
+
+
+HEAD = "---\ntitle: a\nstatus: {0}\ntags:\n  - x\n---\n"
+PAGE = "# A\n\none\n\n## B\n\ntwo{0}\n\nthree\n"
+LISTED = "---\na: 1\nlist:\n  - x\n  - {0}\n---\nA\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "forms", "now", "wanted"),
+    [
+        (HEAD + "A\n", "abc", "A\n", "---\nstatus: c\n---\nA\n"),
+        (HEAD, "abc", None, "---\nstatus: c\n---\n"),
+        (HEAD + "A{0}\n", "abc", "---\ntags:\n  - x\n---\n", "---\nstatus: c\ntags:\n  - x\n---\nAc\n"),
+        (LISTED, "yzw", "A\n", "---\nlist:\n  - x\n  - w\n---\nA\n"),
+        (PAGE, ("", "a", "b"), "# A\n\none\n", "# A\n\none\n\ntwob\n"),
+        (PAGE, ("", "a", "b"), "# A\n\none", "# A\n\none\n\ntwob\n"),
+        (PAGE, ("", "a", "b"), "three\n", "twob\n\nthree\n"),
+        (PAGE, ("", "\n\nnew", "\n\nolder"), "# A\n", "# A\n\nolder\n"),
+        (PAGE.replace("\n", "\r\n"), ("", "a", "b"), "one\r\n", "one\r\n\r\ntwob\r\n"),
+        ("a{0}\n\nb\n\nc{0}\n", "123", None, "a3\n\nc3\n"),
+    ],
+)
+@pytest.mark.parametrize("stands", ["ours", "theirs"])
+def test_a_document_gets_back_whole_keys_and_lines(
+    text: str, forms: Sequence[str], now: str | None, wanted: str, stands: merge.Take
+) -> None:
+    base, ours, theirs = (text.format(form).encode() for form in forms)
+    contest = merge.Contest.of(NOTE, base, ours, theirs, stands=stands)
+    there = now.encode() if now is not None else None
+    made = contest.choose("theirs", there)
+    assert ((made.data or b"").decode(), made.clashes) == (wanted, ())
+
+
+def test_what_was_put_in_the_place_since_is_not_gone() -> None:
+    texts = [PAGE.format(end).encode() for end in ("", "a", "b")]
+    contest = merge.Contest.of(NOTE, texts[0], texts[1], texts[2], stands="theirs")
+    now = b"# A\n\none\n\nfour\n"
+    assert not contest.is_gone(now)
+    assert contest.choose("theirs", now).data == now
+    assert contest.choose("ours", now).clashes
 
 
 @given(CONTESTS, st.sampled_from(["ours", "theirs"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
 from pathlib import Path
 
 import pytest
@@ -319,14 +320,6 @@ def test_what_was_changed_at_the_place_since_is_never_written_over(vault: Vault,
     assert log(vault, PLAN) == MERGED.replace("three\n", wanted)
 
 
-@pytest.mark.parametrize("side", ["theirs", "both"])
-def test_a_file_that_is_gone_comes_back_as_chosen(vault: Vault, side: str) -> None:
-    saved(vault).commit()
-    (vault.root / PLAN).unlink()
-    choose(vault, side)
-    assert log(vault, PLAN) == CHOSEN[side]
-
-
 @pytest.mark.parametrize("side", ["ours", "theirs"])
 def test_a_merge_that_was_broken_off_is_made_up_for(vault: Vault, side: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine stops when the conflict is kept and nothing is merged into the file yet."""
@@ -398,6 +391,252 @@ def test_entries_of_a_log_wait_one_by_one(vault: Vault, side: str, entry: str) -
     again(vault).add("later", at=vault.place.now().replace(hour=12, minute=0))
     choose(vault, side)
     assert body(vault) == f"- 08:00 FIRST\n{entry}- 11:00 mine\n- 12:00 later\n"
+
+
+# -- a file that is another, or gone, by then
+
+WAY = "memory/projects/way.md"
+MORE = "Much more of it.\n" * 40
+THREE = {
+    "ours": "three by an agent\n",
+    "theirs": "three by a person\n",
+    "both": "three by an agent\nthree by a person\n",
+    "typed": "three by both\n",
+}
+
+
+def rename(vault: Vault, path: str = PLAN, to: str = WAY) -> None:
+    """Give a file another name, as people do it."""
+    (vault.root / to).parent.mkdir(parents=True, exist_ok=True)
+    (vault.root / path).rename(vault.root / to)
+
+
+def day(vault: Vault) -> Conflict:
+    """Have one entry of a log wait, which was saved from an older copy; an agent took another one out since."""
+    base = HEADING + "- 01:00 one\n- 02:00 two\n- 03:00 three\n- 04:00 four\n"
+    write(vault, DAY, base)
+    vault.commit()
+    again(vault).edit("daily/2026-11-29#01:00", "one by an agent")
+    again(vault).edit("daily/2026-11-29#03:00", "three by an agent")
+    write(vault, DAY, base.replace("three", "three by a person"))
+    again(vault).commit()
+    again(vault).remove("daily/2026-11-29#02:00")
+    assert body(vault) == "- 01:00 one by an agent\n- 03:00 three by a person\n- 04:00 four\n"
+    (found,) = again(vault).conflicts()
+    return found
+
+
+@pytest.mark.parametrize("committed_by", ["mdmem", "git", None])
+@pytest.mark.parametrize("side", CHOSEN)
+def test_a_file_that_was_renamed_is_followed(vault: Vault, side: str, committed_by: str | None) -> None:
+    saved(vault).commit()
+    rename(vault)
+    if committed_by == "git":
+        git(vault, "add", "-A", "memory")
+        git(vault, "commit", "-qm", "another name")
+    elif committed_by:
+        again(vault).commit()
+    (found,) = again(vault).conflicts()
+    assert (found.path, found.address, found.meanwhile) == (WAY, "projects/way", "renamed from archives/plan")
+    assert [one.address for one in again(vault).held()] == ["projects/way"]
+    choose(vault, side)
+    assert log(vault, WAY) == committed(vault, WAY) == CHOSEN[side]
+    assert not (vault.root / PLAN).exists()
+    assert (side == "theirs") is not subjects(vault)[0].startswith("Resolve projects/way: ")
+    assert ("Rename archives/plan to projects/way" in subjects(vault)) is (committed_by != "git")
+
+
+def test_renames_are_followed_however_often_and_whatever_was_changed_since(vault: Vault) -> None:
+    saved(vault).commit()
+    rename(vault, to="memory/archives/first.md")
+    again(vault).commit()
+    write(vault, "memory/archives/first.md", YOURS.replace("# Plan", "# Way\n\n" + MORE))
+    again(vault).commit()
+    rename(vault, "memory/archives/first.md")
+    again(vault).commit()
+    write(vault, PLAN, "# Another plan\n\nfour\n")
+    again(vault).commit()
+    choose(vault, "ours")
+    assert log(vault, WAY) == MINE.replace("# Plan", "# Way\n\n" + MORE)
+    assert log(vault, PLAN) == "# Another plan\n\nfour\n"
+    again(vault).undo()
+    (found,) = again(vault).conflicts()
+    assert (found.path, [one.theirs for one in found.clashes]) == (WAY, ["three by a person\n"])
+    rename(vault, WAY, "memory/archives/last.md")
+    choose(vault, "both")
+    assert "three by an agent\nthree by a person\n" in log(vault, "memory/archives/last.md")
+    assert not (vault.root / WAY).exists()
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_rename_in_two_steps_is_told_too(vault: Vault, is_committed: bool) -> None:
+    """As whoever commits each file as it comes to rest does."""
+    saved(vault).commit()
+    write(vault, PLAN, MORE + YOURS)
+    again(vault).commit()
+    write(vault, WAY, MORE + YOURS.replace("one by", "1 by"))
+    again(vault).commit()
+    (vault.root / PLAN).unlink()
+    if is_committed:
+        again(vault).commit()
+    for side in ("ours", "both"):
+        choose(vault, side)
+        assert log(vault, WAY) == MORE + CHOSEN[side].replace("one by", "1 by")
+        assert not (vault.root / PLAN).exists()
+        again(vault).undo()
+
+
+def test_a_log_that_was_renamed_is_followed(vault: Vault) -> None:
+    day(vault)
+    rename(vault, DAY, "memory/daily/2026-11-29-talks.md")
+    choose(vault, "ours")
+    wanted = "- 01:00 one by an agent\n- 03:00 three by an agent\n- 04:00 four\n"
+    assert log(vault, "memory/daily/2026-11-29-talks.md") == HEADING + wanted
+    assert not (vault.root / DAY).exists()
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_a_rename_that_is_not_clear_is_for_a_person(vault: Vault, is_committed: bool) -> None:
+    saved(vault).commit()
+    rename(vault)
+    write(vault, "memory/archives/copy.md", YOURS)
+    if is_committed:
+        again(vault).commit()
+    (found,) = again(vault).conflicts()
+    assert found.path == PLAN
+    assert found.meanwhile.startswith("archives/plan is gone, and may be ")
+    for side in ("ours", "theirs", "both", THREE["typed"]):
+        with pytest.raises(Refused, match=r"may be (archives/copy|projects/way) or "):
+            again(vault).resolve(found.id, side, was=None)
+    assert [one.id for one in again(vault).conflicts()] == [found.id]
+    (vault.root / "memory/archives/copy.md").unlink()
+    again(vault).commit()
+    choose(vault, "ours")
+    assert log(vault, WAY) == MINE
+
+
+def test_what_was_typed_for_a_renamed_document_waits_there(plan: Vault) -> None:
+    was = plan.get("archives/plan").text
+    rename(plan)
+    write(plan, WAY, TEXT.replace("two", "zwei"))
+    with pytest.raises(Conflicted):
+        again(plan).edit("archives/plan", was.replace("three", "drei"), was=was)
+    (found,) = again(plan).conflicts()
+    assert (found.path, [one.theirs for one in found.clashes]) == (WAY, ["drei\n"])
+    again(plan).resolve(found.id, "theirs")
+    assert log(plan, WAY) == TEXT.replace("two", "zwei").replace("three", "drei")
+    assert not (plan.root / PLAN).exists()
+
+
+def test_a_conflict_of_which_the_commit_is_gone_stays_where_it_was(vault: Vault) -> None:
+    saved(vault).commit()
+    git(vault, "checkout", "-q", "--orphan", "other")
+    git(vault, "commit", "-qm", "all anew")
+    git(vault, "branch", "-qD", "main")
+    git(vault, "reflog", "expire", "--expire=all", "--all")
+    git(vault, "gc", "-q", "--prune=now")
+    rename(vault)
+    (found,) = again(vault).conflicts()
+    assert (found.path, found.meanwhile) == (PLAN, "gone since: a choice brings it back")
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+@pytest.mark.parametrize("side", THREE)
+def test_of_a_document_that_is_gone_the_chosen_lines_come_back(vault: Vault, side: str, is_committed: bool) -> None:
+    saved(vault).commit()
+    (vault.root / PLAN).unlink()
+    if is_committed:
+        again(vault).commit()
+    (found,) = again(vault).conflicts()
+    assert (found.file, found.meanwhile) == (None, "gone since: a choice brings it back")
+    again(vault).resolve(found.id, THREE["typed"] if side == "typed" else side, was=None)
+    assert log(vault, PLAN) == committed(vault, PLAN) == THREE[side]
+    assert [one.reason for one in again(vault).held()] == ["deleted"]
+    again(vault).undo()
+    assert not (vault.root / PLAN).exists()
+    (back,) = again(vault).conflicts()
+    assert (back.clashes, back.file) == (found.clashes, None)
+
+
+@pytest.mark.parametrize(
+    ("side", "wanted"),
+    [
+        ("ours", "- 03:00 three by an agent\n"),
+        ("theirs", "- 03:00 three by a person\n"),
+        ("both", "- 03:00 three by an agent\n- 03:00 three by a person\n"),
+    ],
+)
+@pytest.mark.parametrize("later", ["", "- 05:00 five\n"])
+def test_of_a_log_that_is_gone_the_chosen_entry_comes_back(vault: Vault, side: str, wanted: str, later: str) -> None:
+    found = day(vault)
+    (vault.root / DAY).unlink()
+    again(vault).commit()
+    if later:
+        again(vault).add("five", at=vault.place.now().replace(hour=5, minute=0))
+    again(vault).resolve(found.id, side)
+    assert body(vault) == wanted + later
+    (held,) = (one for one in again(vault).held() if one.reason == "deleted")
+    again(vault).undo()
+    assert (body(vault) if later else later) == later
+    assert [one.clashes for one in again(vault).conflicts()] == [found.clashes]
+    again(vault).resolve(again(vault).conflicts()[0].id, side)
+    again(vault).recover(held.id)
+    assert "- 01:00 one by an agent\n" in body(vault)
+    assert "two" not in body(vault)
+
+
+@pytest.mark.parametrize("side", ["ours", "theirs"])
+def test_an_entry_that_was_taken_out_comes_back_alone(vault: Vault, side: str) -> None:
+    found = day(vault)
+    again(vault).remove("daily/2026-11-29#03:00")
+    write(vault, DAY, log(vault).replace("- 04:00 four\n", ""))
+    again(vault).commit()
+    assert body(vault) == "- 01:00 one by an agent\n"
+    (gone,) = again(vault).conflicts()
+    assert (gone.clashes, gone.meanwhile) == (found.clashes, "gone since: a choice brings it back")
+    again(vault).resolve(found.id, side)
+    who = {"ours": "an agent", "theirs": "a person"}[side]
+    assert body(vault) == f"- 01:00 one by an agent\n- 03:00 three by {who}\n"
+    again(vault).undo()
+    assert body(vault) == "- 01:00 one by an agent\n"
+    assert [one.meanwhile for one in again(vault).conflicts()] == [gone.meanwhile]
+
+
+@pytest.mark.parametrize("side", ["ours", "theirs", "both"])
+def test_a_section_that_was_taken_out_comes_back_as_the_lines_that_clash(vault: Vault, side: str) -> None:
+    saved(vault).commit()
+    write(vault, PLAN, YOURS.partition("\ntwo by a person")[0])
+    choose(vault, side)
+    assert log(vault, PLAN) == f"{YOURS.partition('two by a person')[0]}{THREE[side]}"
+
+
+def test_a_version_that_took_the_place_out_leaves_it_out(vault: Vault) -> None:
+    base = HEADING + "- 08:00 first\n- 09:00 monday\n"
+    write(vault, DAY, HEADING + "- 08:00 first\n")
+    vault.commit()
+    mine = again(vault)
+    with mine.parts.delivery.writing(1000):
+        mine.parts.commits.mend(Older(DAY, base.encode(), base.replace("monday", "tuesday").encode()))
+    (vault.root / DAY).unlink()
+    (found,) = again(vault).conflicts()
+    assert again(vault).resolve(found.id, "theirs") is None
+    assert not (vault.root / DAY).exists()
+    again(vault).undo()
+    again(vault).resolve(again(vault).conflicts()[0].id, "ours")
+    assert body(vault) == "- 09:00 tuesday\n"
+
+
+def test_a_file_that_an_editor_is_renaming_into_place_is_not_gone(vault: Vault) -> None:
+    saved(vault).commit()
+    (found,) = again(vault).conflicts()
+    (vault.root / PLAN).rename(vault.root / "plan~")
+    listed = Vault.open(vault.root).parts.conflicts
+    back = threading.Timer(0.03, lambda: (vault.root / "plan~").rename(vault.root / PLAN))
+    back.start()
+    listed.resolve(found.id, "ours", wait_ms=1000)
+    back.join()
+    assert log(vault, PLAN) == MINE
+    assert ops(vault)[:2] == ["resolve", "restore"]
 
 
 # -- a save that waits

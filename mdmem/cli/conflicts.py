@@ -91,5 +91,7 @@ def _resolve(vault: "Vault", found: Conflict, side: Side, as_json: bool) -> None
         render.done(change)
     elif found.kind == "git":
         terminal.note(f"the markers in {found.path} are gone: finish the merge with git add and git commit")
+    elif found.file is None:
+        terminal.note("resolved: the file is gone, and stays so")
     else:
         terminal.note("resolved: the file holds that already")

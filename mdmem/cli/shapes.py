@@ -124,6 +124,7 @@ def conflict(found: Conflict) -> Shape:
         "address": found.address,
         "path": found.path,
         "why": found.why,
+        "meanwhile": found.meanwhile,
         "noted": moment(found.noted),
         "clashes": places,
         "base": found.base,

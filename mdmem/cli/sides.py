@@ -26,7 +26,8 @@ def listed(found: Sequence[Conflict]) -> None:
         since = render.minute(each.noted) if each.noted else ""
         terminal.line((f"{each.number:<2}", DIM), " ", (render.one_line(each.address), BOLD))
         places = ", ".join(clash.where for clash in each.clashes[:3]) + (", …" if len(each.clashes) > 3 else "")
-        terminal.line("   ", "  ".join(render.one_line(part) for part in (places, each.why, since) if part))
+        said = (places, each.why, since, each.meanwhile)
+        terminal.line("   ", "  ".join(render.one_line(part) for part in said if part))
 
 
 def shown(found: Conflict) -> None:
@@ -112,8 +113,9 @@ def page(found: Sequence[Conflict]) -> str:
 
 
 def _section(found: Conflict) -> str:
-    since = f", {render.minute(found.noted)}" if found.noted else ""
-    head = f'<h2>{found.number}. {_safe(found.address)}</h2>\n<p class="why">{_safe(found.why)}{since}</p>'
+    since = render.minute(found.noted) if found.noted else ""
+    said = ", ".join(_safe(part) for part in (found.why, since, found.meanwhile) if part)
+    head = f'<h2>{found.number}. {_safe(found.address)}</h2>\n<p class="why">{said}</p>'
     return "\n".join([head, *(_table(clash.where, _versions(found, clash)) for clash in found.clashes)])
 
 

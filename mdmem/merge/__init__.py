@@ -7,7 +7,7 @@
     origin.py      which of several versions a save was made from
     files.py       whole files: which way for which kind, encoding, line endings
     choice.py      what a person makes of two versions that clash; git's markers
-    contest.py     the same in a file that was changed since
+    contest.py     the same in a file that was changed since; remains.py where the place is gone from it
 
 Pure. It must never lose what either side wrote, never write a marker into somebody's text, and never guess.
 """

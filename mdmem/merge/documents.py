@@ -7,7 +7,7 @@ whole keys, and is read back before it is believed. Blocks that cannot be read a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from mdmem.merge.lines import Take, by_line
 from mdmem.merge.parts import Name, Side, Sides, Slot, Texts, combine, decide
@@ -87,6 +87,14 @@ def _spans(block: str) -> dict[Name, tuple[int, int]]:
         seen[pair.key] += 1
         spans[pair.key, seen[pair.key]] = _lines(block, pair)
     return spans
+
+
+def key_lines(source: str) -> Iterator[tuple[int, int]]:
+    """Yield which lines of a document, from 0, each key of its front matter takes with its value."""
+    span = block_span(source)
+    if isinstance(span, tuple):
+        for start, end in _spans(source[span[0] : span[1]]).values():
+            yield source.count("\n", 0, span[0] + start), source.count("\n", 0, span[0] + end)
 
 
 def _lines(block: str, pair: Pair) -> tuple[int, int]:

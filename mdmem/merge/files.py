@@ -39,7 +39,7 @@ def three_way(
         return Merged(ours, ())
     if ours == base:
         return Merged(theirs, ())
-    if ours is None or theirs is None or not all(_is_text(path, data) for data in (base, ours, theirs)):
+    if ours is None or theirs is None or not all(is_text(path, data) for data in (base, ours, theirs)):
         clash = Clash(WHOLE, *map(_shown, (base, ours, theirs)))
         return Merged(ours if take == "ours" else theirs, (clash,))
     texts = [_decoded(data or b"") for data in (base, ours, theirs)]
@@ -48,7 +48,7 @@ def three_way(
     return Merged((_MARK * marked + merged).encode("utf-8", "surrogateescape"), clashes)
 
 
-def _is_text(path: str, data: bytes | None) -> bool:
+def is_text(path: str, data: bytes | None) -> bool:
     """Tell whether a file may be put together from pieces; of a Markdown file also one with bytes that are none."""
     found = markdown.decode(data or b"")
     return not found.problem or (path.endswith(".md") and found.editable and b"\0" not in (data or b""))
@@ -87,6 +87,6 @@ def _by_kind(path: str, texts: tuple[str, str, str], take: Take) -> tuple[str, t
 
 def left(path: str, base: bytes, ours: bytes) -> bytes:
     """Give what one side made of what the base has: of a log, its version without the entries that were added."""
-    if not units.is_log(path) or not all(_is_text(path, data) for data in (base, ours)):
+    if not units.is_log(path) or not all(is_text(path, data) for data in (base, ours)):
         return ours
     return logs.left(_decoded(base), _decoded(ours)).encode("utf-8", "surrogateescape")

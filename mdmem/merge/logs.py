@@ -55,7 +55,7 @@ def merge(base: str, ours: str, theirs: str, *, take: Take = "ours") -> tuple[st
 def left(base: str, ours: str) -> str:
     """Give a version of a log without the entries that were added to it: what became of those that the base has."""
     log = entries.parse(ours).entries
-    known = _recognised(entries.parse(base).entries, log)
+    known = recognised(entries.parse(base).entries, log)
     for place in reversed(range(len(log))):
         if place not in known:
             ours = ours[: log[place].start] + ours[log[place].end :]
@@ -77,7 +77,7 @@ def _slot(canvas: Side, clocks: Mapping[Name, str]) -> Slot:
 
 def _named(base: Sequence[LogEntry], ours: Sequence[LogEntry], theirs: Sequence[LogEntry]) -> tuple[list[Name], ...]:
     """Name the entries of three versions: alike what is the same entry, was corrected, or was added on both sides."""
-    mine, yours = _recognised(base, ours), _recognised(base, theirs)
+    mine, yours = recognised(base, ours), recognised(base, theirs)
     first: list[Name] = [mine.get(place, ("ours", place)) for place in range(len(ours))]
     second: list[Name] = [yours.get(place, ("theirs", place)) for place in range(len(theirs))]
     new = [_new(base, side, origin) for side, origin in ((ours, mine), (theirs, yours))]
@@ -96,7 +96,7 @@ def _new(base: Sequence[LogEntry], side: Sequence[LogEntry], origin: Mapping[int
     return found
 
 
-def _recognised(old: Sequence[LogEntry], new: Sequence[LogEntry]) -> dict[int, int]:
+def recognised(old: Sequence[LogEntry], new: Sequence[LogEntry]) -> dict[int, int]:
     """Find the entries of a version in an older one: by place in `new`, the place in `old`.
 
     First those that are equal, then by id, by text under another clock, and last by their minute.

@@ -33,6 +33,11 @@ def nearest(path: str, versions: Sequence[bytes], now: bytes, *, older: bool = F
     return close[0] if not close[0] and not older else close[-1]
 
 
+def added(version: bytes, now: bytes) -> int:
+    """Count the lines of a save that a version does not have."""
+    return (_lines(now) - _lines(version)).total()
+
+
 def _lines(version: bytes) -> Lines:
     return Counter(version.decode("utf-8", "surrogateescape").splitlines())
 

@@ -89,6 +89,11 @@ def _candidates(gone: Iterable[str], come: Collection[str]) -> Iterator[tuple[st
         yield from ((old, new) for new in by_name.get(_name(old), ())[:NAMESAKES])
 
 
+def is_like(data: bytes, other: bytes) -> bool:
+    """Tell whether so much of two texts is the same as of a file that moved and kept its name."""
+    return data == other or _share(_weighed(data), _weighed(other)) >= SIMILAR
+
+
 def holds_all(data: bytes, other: bytes) -> bool:
     """Tell whether a text has every line of another, whatever it has besides."""
     return not _weighed(other) - _weighed(data)

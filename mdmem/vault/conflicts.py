@@ -1,31 +1,35 @@
 """Two versions of a file that did not merge: kept, shown side by side, and resolved.
 
 Owns the records of conflicts. A file never gets markers from here: what does not clash is in it, and at the places
-that clash one of the versions, until a person has chosen. Both are in the journal until then. Markers that git left in
-a file are listed and cut as well; git's own merge is the person's to finish.
+that clash one of the versions, until a person has chosen. Both are in the journal until then. A file that was renamed
+meanwhile is followed; of one that is gone only what clashes comes back. Markers that git left in a file are listed and
+cut as well; git's own merge is the person's to finish.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from mdmem import fsio, indexer, merge
-from mdmem.errors import BadInput, Busy, NotFound, Refused
+from mdmem.errors import BadInput, Busy, MdmemError, NotFound, Refused
 from mdmem.merge import Contest
 from mdmem.model import Change, Clash, Conflict
 from mdmem.store.journal import Record
 from mdmem.text import markdown, units
-from mdmem.vault import history, messages, older
+from mdmem.vault import history, messages, older, whereabouts
 from mdmem.vault.commits import Commits
-from mdmem.vault.delivery import Delivery
+from mdmem.vault.delivery import RENAME_GAP, Delivery
 from mdmem.vault.place import Place
 from mdmem.vault.reasons import CONFLICT
 from mdmem.vault.replacement import Replacements, Step
 from mdmem.vault.resolutions import Resolutions, key_of, trailer
+from mdmem.vault.whereabouts import SINCE, Whereabouts
 
 TRIES = 5
 
@@ -57,7 +61,8 @@ def keep(
     versions = {"base": _text(contest.base), "ours": _text(contest.ours), "theirs": _text(contest.theirs)}
     noted = (at or resolutions.place.now()).isoformat(timespec="seconds")
     named = address or units.stem_of(contest.path)
-    extra = {**versions, "stands": contest.stands, "why": why, "noted": noted, "address": named}
+    since = {SINCE: resolutions.place.repo.head() or ""}
+    extra = {**versions, "stands": contest.stands, "why": why, "noted": noted, "address": named, **since}
     said = contest.clashes(contest.whole[contest.stands == "theirs"])[:1]
     # What the file lacks, if that is a text at all.
     texts = [one.theirs or one.ours if contest.stands == "ours" else one.ours or one.theirs for one in said]
@@ -112,7 +117,10 @@ class Conflicts:
         return clashing
 
     def _of_record(self, number: int, record: Record) -> Conflict:
-        contest, now = _contest(record), self.place.content(record.path or "")
+        where = Whereabouts(record.path or "")
+        with suppress(MdmemError):  # it is listed under the name that is known
+            where = whereabouts.of(self.place, record)
+        contest, now = _contest(record, where.path), self.place.content(where.path)
         ours, theirs = contest.sides(now)
         extra = record.extra
         return Conflict(
@@ -120,7 +128,7 @@ class Conflicts:
             id=record.id,
             kind="kept",
             path=contest.path,
-            address=str(extra.get("address") or units.stem_of(contest.path)),
+            address=whereabouts.address(record, where),
             why=str(extra.get("why", "")),
             noted=datetime.fromisoformat(extra["noted"]) if extra.get("noted") else None,
             clashes=contest.clashes(now),
@@ -128,6 +136,7 @@ class Conflicts:
             ours=_text(ours),
             theirs=_text(theirs),
             file=_text(now),
+            meanwhile=_meanwhile(record, where, gone=contest.is_gone(now)),
         )
 
     def _left_by_git(self, before: int) -> Iterator[Conflict]:
@@ -148,6 +157,8 @@ class Conflicts:
         """
         with self.delivery.writing(wait_ms):
             found = self._find(id)
+            if found.file is None and self._comes_back(found.path):
+                found = self._find(id)
             if found.kind == "git":
                 self._cut_markers(found.path, choice, _data(was))
                 return None
@@ -162,13 +173,23 @@ class Conflicts:
             raise NotFound("that conflict is resolved already", "`mdmem conflicts` lists what there is")
         return found
 
+    def _comes_back(self, path: str) -> bool:
+        """Tell whether a file is there again after as long as an editor takes to rename a new version into place."""
+        deadline = time.monotonic() + RENAME_GAP
+        while self.place.content(path) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return self.place.content(path) is not None
+
     def _settle(self, found: Conflict, choice: Choice, was: bytes | None) -> Change | None:
         if reason := self.place.repo.unfinished():
             raise Busy(reason, "nothing was changed: try again when that is over")
         self.delivery.deliver()
-        before = {one.record.id for one in self.resolutions.open()}
-        self.commits.commit_by_hand([found.path])
-        record = self._record(found, before)
+        before = {one.record.id: one.record for one in self.resolutions.open()}
+        known = before.get(found.id)
+        where = self._where(known) if known else Whereabouts(found.path)
+        # A rename is one commit.
+        self.commits.commit_by_hand(list(dict.fromkeys([where.old or where.path, where.path])))
+        record = self._moved(self._record(found, before.keys()), where)
         self.resolutions.keep(record)
         records = self._carry_out(record, choice, was)
         if not records:
@@ -178,7 +199,23 @@ class Conflicts:
         commit = next((done[record.id] for record in records if record.id in done), None)
         return history.change(self.place, history.named(self.place, commit)) if commit else None
 
-    def _record(self, found: Conflict, before: set[str]) -> Record:
+    def _where(self, record: Record) -> Whereabouts:
+        """Find the file that a conflict is about. Raises Refused where it may be either of two."""
+        where = whereabouts.of(self.place, record)
+        if where.maybe:
+            hint = f"nothing was changed: call the right one {where.path} again, or edit it by hand"
+            said = f"{hint}; `mdmem conflicts N` shows both versions, `mdmem recover N --drop` lets go of them"
+            raise Refused(_meanwhile(record, where, gone=True), said)
+        return where
+
+    def _moved(self, record: Record, where: Whereabouts) -> Record:
+        """Have a record tell of its file by the present name: what is told once is told for good."""
+        if where.path == record.path:
+            return record
+        extra = {"address": whereabouts.address(record, where), SINCE: self.place.repo.head() or ""}
+        return replace(record, path=where.path, extra={**record.extra, **extra})
+
+    def _record(self, found: Conflict, before: Collection[str]) -> Record:
         """Find the record of a conflict; of a save that waited, the one that its commit has left."""
         for one in self.resolutions.open():
             is_fresh = one.record.id not in before and one.record.path == found.path
@@ -225,10 +262,20 @@ def _source(data: bytes) -> str:
     return decoded.text if decoded.editable else ""
 
 
-def _contest(record: Record) -> Contest:
+def _contest(record: Record, path: str = "") -> Contest:
     base, ours, theirs = (_data(record.extra.get(name)) for name in ("base", "ours", "theirs"))
     stands: merge.Take = "theirs" if record.extra.get("stands") == "theirs" else "ours"
-    return Contest.of(record.path or "", base, ours, theirs, stands=stands)
+    return Contest.of(path or record.path or "", base, ours, theirs, stands=stands)
+
+
+def _meanwhile(record: Record, where: Whereabouts, *, gone: bool) -> str:
+    """Say what happened to a file, or to the place that clashes, since its conflict is kept; "" for nothing."""
+    stem, said = units.stem_of(record.path or ""), []
+    if where.maybe:
+        return f"{stem} is gone, and may be {' or '.join(map(units.stem_of, where.maybe))} by now"
+    if where.path != record.path:
+        said.append(f"renamed from {stem}")
+    return ", ".join([*said, "gone since: a choice brings it back"] if gone else said)
 
 
 def _of_save(number: int, contest: Contest) -> Conflict:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
@@ -40,6 +41,13 @@ def test_three_versions_stand_side_by_side(capsys, monkeypatch):
         "───────────────┼────────────────────┼───────────────",
         "用户喜欢喝咖啡 │ 用户喜欢喝美式咖啡 │ 用户咖啡因过敏",
     ]
+
+
+def test_what_happened_meanwhile_is_told(capsys):
+    found = replace(conflict(COFFEE), meanwhile="renamed from <archives>\x07")
+    sides.listed([found])
+    assert capsys.readouterr().out.endswith("  renamed from <archives><U+0007>\n")
+    assert "14:30, renamed from &lt;archives&gt;" in sides.page([found])
 
 
 @pytest.mark.parametrize("columns", [20, 40, 80, 100, 200])

@@ -70,6 +70,14 @@ def test_order_number_and_paths(repo: Repo) -> None:
         list(repo.history(rev="none"))
 
 
+def test_what_came_after_a_commit(repo: Repo) -> None:
+    commits = [keep(repo, message=str(number), **{"memory/a.md": f"{number}\n"}).commit for number in range(3)]
+    assert [info.id for info in repo.history(since=commits[0] or "")] == [commits[2], commits[1]]
+    assert list(repo.history(since="HEAD", paths=["memory/a.md"])) == []
+    with pytest.raises(NotFound):
+        repo.history(since="0" * 40)
+
+
 def test_only_commits_that_touched_the_vault(tmp_path: Path) -> None:
     top = make(tmp_path / "code", files={"src/app.py": "", f"notes/{LOG}": ""})
     repo = Repo.discover(top / "notes")

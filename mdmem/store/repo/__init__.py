@@ -232,11 +232,17 @@ class Repo:
         """Give what `keep` kept for this vault, here or in a work tree that is gone."""
         return kept.read(self, vault)
 
-    def history(self, *, paths: Sequence[str] = (), k: int | None = None, rev: str = "HEAD") -> Iterator[CommitInfo]:
-        """Yield the commits that touched the vault, or these paths of it, newest first, at most `k`."""
+    def history(
+        self, *, paths: Sequence[str] = (), k: int | None = None, rev: str = "HEAD", since: str = ""
+    ) -> Iterator[CommitInfo]:
+        """Yield the commits that touched the vault, or these paths of it, newest first, at most `k`.
+
+        With `since` only what came after that commit. Raises NotFound for a commit that is none, BadInput.
+        """
         start = self.head() if rev == "HEAD" else self.resolve(rev)
         wanted = [listing.checked(path) for path in paths]
-        return histories.read(self, start, paths=wanted, k=k) if start else iter(())
+        known = self.resolve(since) if since else ""
+        return histories.read(self, start, paths=wanted, k=k, since=known) if start else iter(())
 
 
 def _refused(vault: Path, words: str) -> NoVault:

@@ -67,15 +67,17 @@ class CommitInfo:
     files: tuple[FileChange, ...]
 
 
-def read(repo: Repo, start: str, *, paths: Sequence[str] = (), k: int | None = None) -> Iterator[CommitInfo]:
-    """Yield commits reachable from one, newest first, that touched the vault or these paths; at most `k`."""
-    with closing(_stream(repo, start, paths)) as pieces:
+def read(
+    repo: Repo, start: str, *, paths: Sequence[str] = (), k: int | None = None, since: str = ""
+) -> Iterator[CommitInfo]:
+    """Yield commits reachable from one, and not from `since`, newest first, that touched the vault or these paths."""
+    with closing(_stream(repo, [start, *([f"^{since}"] if since else ())], paths)) as pieces:
         yield from islice(_commits(pieces), k)
 
 
-def _stream(repo: Repo, start: str, paths: Sequence[str]) -> Generator[bytes]:
+def _stream(repo: Repo, revs: Sequence[str], paths: Sequence[str]) -> Generator[bytes]:
     """Yield the pieces between the zeros of git's output; closing the generator ends git."""
-    process = _open(repo, [start, "--", *(paths or ["."])])
+    process = _open(repo, [*revs, "--", *(paths or ["."])])
     try:
         yield from _pieces(process.stdout)
         _require_success(process)
