@@ -339,6 +339,52 @@ def test_undo_of_what_was_changed_since_is_refused(vault: Vault) -> None:
     assert "two" in log(vault)
 
 
+@pytest.mark.parametrize("how", ["edited", "deleted"])
+def test_undo_asks_which_is_meant_where_a_hand_edit_is_not_in_history(vault: Vault, how: str) -> None:
+    write(vault, "memory/d.md", "# D\n\none\n")
+    saved = vault.commit()[0]
+    path = vault.root / "memory/d.md"
+    path.unlink() if how == "deleted" else path.write_text("# D\n\none\nmine\n")
+    count, before = len(ops(vault)), status(vault)
+    with pytest.raises(Refused, match="d was edited by hand since the last change") as caught:
+        again(vault).undo()
+    assert caught.value.hint == (
+        "nothing was changed; `mdmem commit`, then `mdmem undo`, takes that edit back; "
+        f"`mdmem undo {saved.commit[:8]}` (Save d as edited by hand) keeps it"
+    )
+    assert (len(ops(vault)), status(vault)) == (count, before)
+    again(vault).commit()
+    again(vault).undo()
+    assert log(vault, "memory/d.md") == "# D\n\none\n"
+
+
+def test_undo_of_a_change_by_name_says_that_a_hand_edit_is_kept(vault: Vault) -> None:
+    write(vault, "memory/d.md", "# D\n\none\n\ntwo\n\nthree\n")
+    vault.commit()
+    edited = again(vault).edit("d", "# D\n\nONE\n\ntwo\n\nthree\n")
+    write(vault, "memory/d.md", log(vault, "memory/d.md").replace("three", "mine"))
+    one = again(vault)
+    one.undo(edited.commit)
+    assert one.notices == ["d was edited by hand: that is in history now, and stays"]
+    assert log(vault, "memory/d.md") == "# D\n\none\n\ntwo\n\nmine\n"
+    assert ops(vault)[:3] == ["undo", "save", "edit"]
+
+
+def test_undo_says_that_it_leaves_what_was_edited_elsewhere(vault: Vault) -> None:
+    vault.add("one")
+    (vault.root / ".gitignore").write_text("memory/private/\n")
+    write(vault, "memory/private/p.md", "# Not for git\n")
+    one = again(vault)
+    assert (one.undo().subject, one.notices) == ("Undo: Add: one", [])
+    vault.add("two")
+    write(vault, "memory/d.md", "# D\n")
+    one = again(vault)
+    assert one.undo().subject == "Undo: Add: two"
+    said = "d was edited by hand, and left so: `mdmem commit`, then `mdmem undo`, takes that back"
+    assert one.notices == [said]
+    assert status(vault).split("\n") == ["?? .gitignore", "?? memory/d.md"]
+
+
 def test_undo_of_a_removed_document_that_is_there_again(vault: Vault) -> None:
     write(vault, "memory/plan.md", "# Plan\n\na\n")
     removed = vault.remove("plan")

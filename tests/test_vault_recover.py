@@ -153,6 +153,119 @@ def test_a_deletion_is_listed_for_a_month(plan: Vault, clock: Any) -> None:
     assert listed(plan) == []
 
 
+def test_nothing_comes_back_when_one_of_them_cannot(plan: Vault, three: Vault) -> None:
+    write(plan, DAY, HEADING + "- 14:31 Beta\n- 14:32 Gamma\n")
+    (plan.root / NOTE).unlink()
+    again(plan).commit()
+    write(plan, NOTE, "# Another\n")
+    assert listed(plan) == [("deleted", "Alpha"), ("deleted", "Plan")]
+    with pytest.raises(Refused, match="there again") as caught:
+        recover(plan, 1, 2)
+    assert caught.value.hint.startswith("nothing was put back")
+    again(plan).commit()
+    assert body(plan) == "- 14:31 Beta\n- 14:32 Gamma\n"
+    assert listed(plan) == [("deleted", "Alpha"), ("deleted", "Plan")]
+
+
+# -- putting back, undone
+
+
+def sources(vault: Vault) -> list[str]:
+    """List where the texts are that the next command would list."""
+    return [one.source for one in again(vault).held()]
+
+
+def undo(vault: Vault) -> str:
+    """Take back the last commit, even if it is an undoing; give the new one's short id."""
+    again(vault).undo("HEAD")
+    return git(vault, "rev-parse", "HEAD")[:8]
+
+
+def lose(vault: Vault, what: str) -> None:
+    """Lose an entry or a file as people do."""
+    if what == "entry":
+        write(vault, DAY, HEADING + "- 14:31 Beta\n- 14:32 Gamma\n")
+    elif what == "entry, by git":
+        git(vault, "reset", "-q", "--hard", "HEAD~1")
+    else:
+        (vault.root / (DAY if what == "log" else NOTE)).unlink()
+    again(vault).commit()
+
+
+LOST = {"entry": "Alpha", "entry, by git": "Gamma", "log": "3 entries: Alpha · Beta · Gamma", "document": "Plan"}
+
+
+@pytest.mark.parametrize(("what", "text"), LOST.items(), ids=LOST)
+def test_what_was_put_back_is_listed_again_once_that_is_undone(plan: Vault, three: Vault, what: str, text: str) -> None:
+    lose(plan, what)
+    before = git(plan, "rev-parse", "HEAD:./memory")
+    recover(plan, 1)
+    stood = git(plan, "rev-parse", "HEAD")
+    assert listed(plan) == []
+    for _ in range(2):  # there and back again
+        undo(plan)
+        assert git(plan, "rev-parse", "HEAD:./memory") == before
+        assert listed(plan) == listed(plan) == [("deleted", text)]
+        assert sources(plan) == [f"commit {stood[:8]}"]
+        stood = undo(plan)
+        assert listed(plan) == []
+    undo(plan)
+    recover(plan, 1)
+    assert git(plan, "diff", "--stat", stood, "HEAD", "--", "memory") == ""
+    assert listed(plan) == []
+
+
+def test_several_that_were_put_back_at_once_are_listed_again(three: Vault, plan: Vault) -> None:
+    write(three, DAY, HEADING + "- 14:32 Gamma\n")
+    again(three).commit()
+    recover(three, 1, 2)
+    undo(three)
+    assert listed(three) == [("deleted", "Alpha"), ("deleted", "Beta")]
+    assert recover(three, 2) == ["Put back: Beta"]
+    assert listed(three) == [("deleted", "Alpha")]
+
+
+def test_a_deletion_that_is_undone_is_let_go_and_listed_again_with_it(three: Vault) -> None:
+    lose(three, "entry")
+    undo(three)
+    assert listed(three) == []
+    undo(three)
+    assert listed(three) == [("deleted", "Alpha")]
+    assert body(three) == "- 14:31 Beta\n- 14:32 Gamma\n"
+
+
+def test_what_mdmem_put_back_by_itself_is_listed_once_that_is_undone(three: Vault) -> None:
+    older = log(three)
+    again(three).add("Delta")
+    write(three, DAY, older + "- 15:00 typed\n")
+    again(three).commit()
+    assert "Delta" in log(three) and subjects(three)[0] == "Put back: Delta"
+    again(three).undo()
+    assert "Delta" not in log(three)
+    assert listed(three) == [("deleted", "Delta")]
+
+
+def test_what_was_corrected_when_it_was_put_back_is_not_missed(three: Vault) -> None:
+    older = log(three)
+    again(three).edit("daily/2026-11-29#14:30", "Alpha, as the agent has it")
+    write(three, DAY, older + "- 15:00 typed\n")
+    again(three).commit()
+    assert "as the agent has it" in log(three)
+    again(three).undo()
+    assert "- 14:30 Alpha\n" in log(three)
+    assert listed(three) == []
+
+
+def test_an_undo_that_is_refused_leaves_nothing_listed(three: Vault) -> None:
+    lose(three, "entry")
+    recover(three, 1)
+    back = git(three, "rev-parse", "HEAD")
+    again(three).edit("daily/2026-11-29#14:30", "Alpha, changed since")
+    with pytest.raises(Refused):
+        again(three).undo(back)
+    assert listed(three) == []
+
+
 # -- renamed files
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mdmem import fsio
 from mdmem.cli import terminal
 from mdmem.errors import MdmemError, Missing, Refused
 
@@ -21,12 +22,9 @@ from mdmem.errors import MdmemError, Missing, Refused
 def edited(text: str) -> Iterator[str]:
     """Let the person edit `text` and give the result. If the block fails, the file is kept and the error names it.
 
-    Raises Missing where there is no editor, Refused where it fails.
+    Raises Missing where there is no editor, Refused where it fails, StorageFailed.
     """
-    handle, name = tempfile.mkstemp(prefix="mdmem-", suffix=".md")  # 0600
-    path = Path(name)
-    with os.fdopen(handle, "wb") as file:
-        file.write(_encoded(text))
+    path = _begun(text)
     try:
         _run(path)
         yield path.read_bytes().decode("utf-8", "surrogateescape")
@@ -36,13 +34,28 @@ def edited(text: str) -> Iterator[str]:
     path.unlink(missing_ok=True)
 
 
+def _begun(text: str) -> Path:
+    """Make the file. Raises StorageFailed."""
+    folder = tempfile.gettempdir()
+    with fsio.telling("write to", folder):
+        handle, name = tempfile.mkstemp(prefix="mdmem-", suffix=".md", dir=folder)  # 0600
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_encoded(text))
+        except OSError:
+            os.unlink(name)
+            raise
+    return Path(name)
+
+
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
 def _keep(path: Path, text: str, error: BaseException) -> None:
-    """Remove the file if it holds nothing new, else say where it is."""
-    if not path.exists() or path.read_bytes() == _encoded(text):
+    """Remove the file if it holds nothing, or nothing new, else say where it is."""
+    left = path.read_bytes() if path.exists() else b""
+    if not left.strip() or left == _encoded(text):
         path.unlink(missing_ok=True)
     elif isinstance(error, MdmemError):
         error.hint = f"{error.hint}; your text is kept in {path}".removeprefix("; ")
@@ -56,9 +69,8 @@ def _run(path: Path) -> None:
         program, *words = shlex.split(command) or ["vi"]
         child = subprocess.Popen([_found(program), *words, str(path)], stdout=terminal.descriptor())
     except (OSError, ValueError) as error:
-        raise Missing(
-            f"the editor {command!r} cannot be started: {error}", "set EDITOR to one that is there"
-        ) from error
+        why = "there is no such program" if isinstance(error, FileNotFoundError) else fsio.why(error)
+        raise Missing(f"the editor {command!r} cannot be started: {why}", "set EDITOR to one that is there") from error
     code = _wait(child)
     if code != 0:
         raise Refused(f"the editor {command!r} failed with exit code {code}", "nothing was changed; try again")

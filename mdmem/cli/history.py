@@ -14,6 +14,10 @@ def undo(
 ) -> None:
     """Take back the last change, or the one named, by a new commit.
 
+    That is the last one in history. An edit by hand that is not in history yet is never taken back: in another file it
+    is left as it is; in the same file nothing is changed unless a COMMIT is named, and then the edit is committed first
+    and kept. What `recover` had put back, it lists again once that is undone.
+
     \b
     Examples:
       mdmem undo

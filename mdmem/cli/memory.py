@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mdmem.cli import editor, options, render, session, shapes, terminal
-from mdmem.errors import BadInput, Conflicted
+from mdmem.errors import BadInput, Conflicted, Refused
 from mdmem.model import Change, Entry
+from mdmem.text import screen
 
 if TYPE_CHECKING:
     from mdmem.vault import Vault
@@ -33,6 +34,9 @@ def show(
     vault: options.Vault = None,
 ) -> None:
     """Show an entry or document.
+
+    A character that is not visible is written as <U+202E>; `--json` has the text as it is. What `mdmem edit -` is given
+    may be either.
 
     \b
     Examples:
@@ -128,12 +132,21 @@ def edit(
         if assign is not None:
             change: Change | None = _set_field(opened, entry, assign)
         elif text is not None:
-            change = _replace(opened, entry, terminal.read())
+            change = _replace(opened, entry, _as_it_is(entry, terminal.read()))
         elif not sys.stdin.isatty():
             raise BadInput("there is no terminal for an editor", "write - after the address to read stdin")
         else:
             change = _edit_by_hand(opened, entry)
         _show(change, as_json)
+
+
+def _as_it_is(entry: Entry, text: str) -> str:
+    """Return a text that may come from `show`, with the characters that this writes as `<U+202E>`. Raises Refused."""
+    found = screen.uncleaned(text, entry.text)
+    if found is None:
+        what = f"{entry.address} holds characters that are not visible, and what `show` writes for them as well"
+        raise Refused(what, f"pipe the text of `mdmem show {entry.address} --json`; nothing was changed")
+    return found
 
 
 def _set_field(vault: "Vault", entry: Entry, assign: str) -> Change:
@@ -159,7 +172,9 @@ def _replace(vault: "Vault", entry: Entry, text: str) -> Change | None:
         raise BadInput(f"an empty text would remove {entry.address}", f"if so, use `mdmem rm {entry.address}`")
     if not entry.text.endswith("\n"):
         text = text.rstrip("\n")
-    return None if text == entry.text else vault.edit(entry.address, text, was=entry.text)
+    if text in (entry.text, entry.text.replace("\r\n", "\n")):
+        return None
+    return vault.edit(entry.address, text, was=entry.text)
 
 
 def rm(

@@ -39,7 +39,7 @@ def recover(
     with session.opened("recover", vault, as_json) as opened:
         held = opened.held()
         if which:
-            wanted = [_named(held, each) for each in dict.fromkeys(which)]
+            wanted = _named(held, which, "forgotten" if drop else "put back")
             return _drop(opened, wanted, yes, as_json) if drop else _put_back(opened, wanted, as_json)
         if as_json:
             terminal.value({"held": [shapes.held(each) for each in held]})
@@ -50,11 +50,14 @@ def recover(
     return 0 if held else 1
 
 
-def _named(held: list[Held], which: str) -> Held:
-    for each in held:
-        if which in (str(each.number), each.id):
-            return each
-    raise NotFound(f"nothing that is held has the number {which}", "`mdmem recover` lists what there is")
+def _named(held: list[Held], which: list[str], done: str) -> list[Held]:
+    """Find all that is named, each once. Raises NotFound, for what is done is done to all or none."""
+    names = {name: each for each in held for name in (str(each.number), each.id)}
+    unknown = [name for name in dict.fromkeys(which) if name not in names]
+    if unknown:
+        what = f"nothing that is held has the number {' or '.join(unknown)}"
+        raise NotFound(what, f"nothing was {done}; `mdmem recover` lists what there is")
+    return list({names[name].id: names[name] for name in which}.values())
 
 
 def _put_back(vault: "Vault", wanted: list[Held], as_json: bool) -> int:

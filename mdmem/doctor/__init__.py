@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from mdmem import fsio
 from mdmem.doctor import history, links, machine, names, notes, state
 from mdmem.doctor.subject import Subject
 from mdmem.errors import MdmemError
@@ -61,7 +62,6 @@ def _done(check: Check, subject: Subject) -> Iterator[Diagnosis]:
     try:
         yield from check(subject)
     except FAILURES as error:
-        said = error.message if isinstance(error, MdmemError) else str(error)
         hint = error.hint if isinstance(error, MdmemError) else "MDMEM_DEBUG=1 tells more"
         what = check.__name__.replace("_", " ")
-        yield Diagnosis("check", ".", None, f"{what} could not be looked at: {said}", hint, "warning")
+        yield Diagnosis("check", ".", None, f"{what} could not be looked at: {fsio.why(error)}", hint, "warning")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from mdmem import config
+from mdmem import config, fsio
 from mdmem.errors import MdmemError
 from mdmem.serve.alarm import Alarm
 from mdmem.serve.answers import Answers, Declined
@@ -135,7 +135,7 @@ class Process:
                 self._server.open()
                 self._log.say("the socket was gone, and is there again")
             except (MdmemError, OSError) as error:
-                self._log.trouble("socket", str(error))
+                self._log.trouble("socket", fsio.why(error))
 
     def _fall(self, failed: threading.ExceptHookArgs) -> None:
         """End when a thread dies of what nobody expected: another process begins afresh."""

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from mdmem import fsio
 from mdmem.errors import Busy, MdmemError
 from mdmem.serve.log import Log
 
@@ -49,7 +50,7 @@ class Patience:
         now = time.monotonic()
         self._since = self._since or now
         if not isinstance(error, Busy) or now >= self._since + USUAL:
-            self._log.trouble(self._about, error.message if isinstance(error, MdmemError) else str(error))
+            self._log.trouble(self._about, fsio.why(error))
         return wait
 
     def well(self) -> None:

@@ -95,7 +95,7 @@ class Server:
             except OSError as error:
                 if self._socket is not listening:
                     return
-                self._log.trouble("socket", str(error))  # out of descriptors, as a rule
+                self._log.trouble("socket", fsio.why(error))  # out of descriptors, as a rule
                 time.sleep(0.1)
                 continue
             if self._free.acquire(blocking=False):

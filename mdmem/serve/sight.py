@@ -148,4 +148,4 @@ def _reason(error: OSError | MdmemError) -> str:
     code = cause.errno if isinstance(cause, OSError) else None
     if code in SHORT_OF:
         return f"the system is out of watches; raise fs.inotify.{SHORT_OF[code]} with sysctl"
-    return error.message if isinstance(error, MdmemError) else str(error)
+    return fsio.why(error)

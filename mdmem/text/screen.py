@@ -35,6 +35,28 @@ def clean(text: str, *, one_line: bool = False) -> str:
     return _BREAKS.sub(lambda found: f"<U+{ord(found[0]):04X}>", text) if one_line else text
 
 
+def uncleaned(text: str, original: str) -> str | None:
+    """Return `text`, made from `original` as `clean` shows it, with the characters that `<U+202E>` stands for there.
+
+    A text that holds such a character itself was not cleaned. None where `original` has that writing as well, so that
+    nobody can tell which of the two is meant.
+    """
+    there = _hidden(text)
+    written = {form: char for form, char in _hidden(original).items() if form in text and form not in there}
+    found = text
+    for form, char in written.items():
+        found = found.replace(form, char)
+    is_clear = not any(form in original for form in written) and found.count("\r\n") == text.count("\r\n")
+    return found if is_clear else None
+
+
+def _hidden(text: str) -> dict[str, str]:
+    """Give what `clean` writes for the characters of a text that it does not let through, with each of them."""
+    text = text.replace("\r\n", "\n")
+    found = (match for match in _SUSPECT.finditer(text) if not _harmless(text, match.start()))
+    return {f"<U+{ord(match[0]):04X}>": match[0] for match in found}
+
+
 def escape(text: str) -> str:
     r"""Return JSON `text` with the same characters written as `\uXXXX`; it parses to the same value."""
     return _SUSPECT.sub(_escaped, text)

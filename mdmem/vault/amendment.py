@@ -21,12 +21,13 @@ from mdmem.store.journal import Record
 from mdmem.store.repo import CommitInfo
 from mdmem.text import changes, edits, markdown, units
 from mdmem.text.units import Unit
-from mdmem.vault import conflicts, history, messages
+from mdmem.vault import conflicts, history, messages, whereabouts
 from mdmem.vault.commits import Commits
 from mdmem.vault.daylog import encoded
 from mdmem.vault.delivery import CALM, Delivery
 from mdmem.vault.place import Place, checked, pick, split_guard, whole
 from mdmem.vault.reasons import STALE
+from mdmem.vault.recovery import Recovery
 from mdmem.vault.replacement import Replacements, Step
 from mdmem.vault.resolutions import REOPENED, RESOLVED, Resolutions, key_of, trailer
 
@@ -86,6 +87,7 @@ class Amendments:
     commits: Commits
     replacements: Replacements
     resolutions: Resolutions
+    recovery: Recovery
     find: Callable[[str], tuple[str, Unit]]
 
     def edit(self, address: str, text: str, *, was: str | None) -> Change:
@@ -145,10 +147,17 @@ class Amendments:
         for base in self._versions(path):
             unit = _unit(path, base, stem)
             if unit is not None and unit.text == was:
-                now = self.place.read(path)
+                home = self._home(path, base)
+                now = self.place.read(home)
                 theirs = encoded(edits.with_text(markdown.decode(base).text, unit, text))
-                self._keep(path, unit.address, (base, now.data if now else None, theirs), GONE)
+                named = unit.address.replace(stem.partition("#")[0], units.stem_of(home), 1)
+                self._keep(home, named, (base, now.data if now else None, theirs), GONE)
                 raise _conflicted(unit.address, GONE)
+
+    def _home(self, path: str, base: bytes) -> str:
+        """Give the present name of a file that held this once; its old one where that is not clear."""
+        where = whereabouts.find(self.place, path, base, since=whereabouts.stood(self.place, path))
+        return path if where.maybe else where.path
 
     def _versions(self, path: str) -> Iterator[bytes]:
         """Yield the last committed versions of a file, newest first."""
@@ -237,7 +246,8 @@ class Amendments:
     def undo(self, rev: str | None) -> Change:
         """Take the last change back, or the one that is named, by a new commit; a conflict that it settled waits again.
 
-        The last change may be a choice for what stood in the file already: then there is nothing to commit.
+        The last change may be a choice for what stood in the file already: then there is nothing to commit. What
+        people edited in its files becomes a commit before; with no change named, Refused: theirs may be what is meant.
         """
         with self.delivery.writing(self._wait()):
             self._require_rest()
@@ -249,16 +259,34 @@ class Amendments:
             if chosen:
                 return self._take_back(chosen)
             info = history.undoable(self.place, rev) if rev else history.last(self.place)
-            self._commit_before([file.path for file in info.files])
+            self._spare(info, named=bool(rev))
             for _ in range(TRIES):
                 steps = list(history.taken_back(self.place, info))
                 if not steps:
                     raise NotFound(f"{info.id[:8]} is taken back already", "`mdmem log` shows what happened")
+                if info.trailers.get("Mdmem-Op") in history.BACK:
+                    self.recovery.hold(steps)
                 with self._reopening(info) as conflict:
-                    records = self._carry_out(steps, op="undo", message=_undoing(info, conflict))
+                    said = messages.of_undo(info.subject, info.id, conflict)
+                    records = self._carry_out(steps, op="undo", message=said)
                 if records is not None:
                     return self._finish(records)
         raise Refused("a file is being saved all the time", "nothing was changed: try again")
+
+    def _spare(self, info: CommitInfo, *, named: bool) -> None:
+        """Commit what people edited in the files of a change; without a word, it could be taken for the last one."""
+        paths = [file.path for file in info.files]
+        found = self.commits.found(paths if named else None)
+        mine = sorted(found.keys() - self.place.repo.ignored(sorted(found)).keys())
+        here = messages.counted([path for path in paths if path in mine])
+        if here and not named:
+            raise history.unclear(info, f"{here} edited by hand since the last change")
+        self._commit_before(paths)
+        if here:
+            self.notices.append(f"{here} edited by hand: that is in history now, and stays")
+        elif mine:
+            what = f"{messages.counted(mine)} edited by hand, and left so"
+            self.notices.append(f"{what}: `mdmem commit`, then `mdmem undo`, takes that back")
 
     def _take_back(self, chosen: Record) -> Change:
         """Have a conflict wait again for which what stood in the file was chosen."""
@@ -342,12 +370,6 @@ class Amendments:
 
     def _wait(self) -> int:
         return self.place.settings.whole("lock.timeout_ms")
-
-
-def _undoing(info: CommitInfo, conflict: str) -> str:
-    return messages.message(
-        f"Undo: {info.subject}", f"Takes back {info.id[:12]}.", op="undo", undoes=info.id, conflict=conflict
-    )
 
 
 def _not_yet(what: str, reason: str, error: MdmemError | None) -> MdmemError:

@@ -278,12 +278,7 @@ class Vault:
     def held(self) -> builtins.list[Held]:
         """List texts that are not in their file: dropped, deleted by hand, in conflict, on their way, taken by git."""
         self.parts.catch_up()
-        self.parts.kept.adopt()
-        with suppress(MdmemError):  # what cannot be noted now is listed later
-            self.parts.departures.find()
-            self.parts.departures.let_go()
-            self.parts.recovery.expire()
-        return self.parts.recovery.all()
+        return recovery.listed(self.parts)
 
     def kept_texts(self) -> builtins.list[Held]:
         """List what the journal holds, without finishing, adopting or expiring anything first."""
@@ -306,8 +301,7 @@ class Vault:
     def conflicts(self) -> builtins.list[Conflict]:
         """List versions that did not merge: kept ones, saves that will not, and markers that git left in files."""
         self.parts.catch_up()
-        self.parts.kept.adopt()
-        return self.parts.conflicts.listed()
+        return recovery.looked(self.parts, [self.parts.kept.adopt], self.parts.conflicts.listed)
 
     def draft(self, conflict: Conflict) -> str:
         """Give a text with both versions of a conflict, parted by markers, for a person to edit. Raises Refused."""

@@ -18,6 +18,9 @@ from mdmem.vault.replacement import Step
 BY_PERSON = {"", "add", "edit", "rm", "undo", "save", "init", "resolve"}
 """Operations that a person does or asks for; any other name is the program's own doing, such as `nightly`."""
 
+BACK = ("restore", "undo")
+"""Operations that put back what had gone: once they are taken back themselves, `recover` lists it again."""
+
 DEEP = 500
 """How many commits `undo` looks back for one that was not undone."""
 
@@ -124,6 +127,12 @@ def undoable(place: Place, rev: str) -> CommitInfo:
     if any(undone for other, undone in _recent(place) if other.id == info.id):
         raise NotFound(f"{info.id[:8]} is taken back already", "`mdmem log` shows what happened")
     return info
+
+
+def unclear(info: CommitInfo, why: str) -> Refused:
+    """Make the error for an undo without a name, where another change than the last of history may be meant."""
+    other = f"`mdmem undo {info.id[:8]}` ({changes.headline(info.subject)}) keeps it"
+    return Refused(why, f"nothing was changed; `mdmem commit`, then `mdmem undo`, takes that edit back; {other}")
 
 
 def taken_back(place: Place, info: CommitInfo) -> Iterator[Step]:

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from mdmem import indexer
+from mdmem import fsio, indexer
 from mdmem.errors import Busy, Damaged, MdmemError, StorageFailed
 from mdmem.model import Progress, Reindexed
 from mdmem.store import catalog as catalogs
@@ -201,8 +201,7 @@ class Index:
         try:
             return self._served()
         except (StorageFailed, PermissionError) as error:
-            message = error.message if isinstance(error, MdmemError) else str(error)
-            self.notices.append(f"the index cannot be kept ({message}); the files were read instead")
+            self.notices.append(f"the index cannot be kept ({fsio.why(error)}); the files were read instead")
             return self._in_memory()
 
     def _served(self) -> Stores:

@@ -46,15 +46,17 @@ class Kept:
             fsio.put(NOTE, said.encode(), root=self.place.state)
 
     def adopt(self) -> None:
-        """Take into the journal what the repository keeps and the journal does not know: its state was lost."""
-        with suppress(MdmemError):
-            found = self.place.repo.kept(self.place.state.name)
-            known = {one.record.id for one in self.journal.scan()} | {one.id for one in self.journal.receipts()}
-            fresh = [record for data in found.values() if (record := _read(data)) and record.id not in known]
-            if fresh:
-                self.journal.append(*fresh)
-                marks = [Mark(state="held", ids=(one.id,), reason=KEPT.get(one.op, FOUND)) for one in fresh]
-                self.journal.mark_all(marks)
+        """Take into the journal what the repository keeps and the journal does not know: its state was lost.
+
+        Raises StorageFailed, Busy.
+        """
+        found = self.place.repo.kept(self.place.state.name)
+        known = {one.record.id for one in self.journal.scan()} | {one.id for one in self.journal.receipts()}
+        fresh = [record for data in found.values() if (record := _read(data)) and record.id not in known]
+        if fresh:
+            self.journal.append(*fresh)
+            marks = [Mark(state="held", ids=(one.id,), reason=KEPT.get(one.op, FOUND)) for one in fresh]
+            self.journal.mark_all(marks)
 
 
 def _is_kept(one: Tracked) -> bool:

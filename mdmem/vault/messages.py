@@ -91,6 +91,11 @@ def _counted(paths: Sequence[str]) -> str:
     return _named(paths[0]) if len(paths) == 1 else f"{len(paths)} files"
 
 
+def counted(paths: Sequence[str]) -> str:
+    """Name one file, or say how many there are, each with its verb; "" for none."""
+    return f"{_counted(paths)} {'was' if len(paths) == 1 else 'were'}" if paths else ""
+
+
 def _named(path: str) -> str:
     return changes.headline(units.stem_of(path))
 
@@ -98,6 +103,11 @@ def _named(path: str) -> str:
 def of_change(op: str, subject: str, address: str, text: str) -> str:
     """Say what was done to one entry or document, whose text was or is this."""
     return message(subject, _line(address, text), op=op)
+
+
+def of_undo(subject: str, commit: str, conflict: str) -> str:
+    """Say which change is taken back, and what that did to a conflict."""
+    return message(f"Undo: {subject}", f"Takes back {commit[:12]}.", op="undo", undoes=commit, conflict=conflict)
 
 
 def with_later_edits(said: str) -> str:

@@ -88,7 +88,14 @@ class Parts:
     def amendments(self) -> Amendments:
         self.place.prepare()
         return Amendments(
-            self.place, self.notices, self.delivery, self.commits, self.replacements, self.resolutions, self.find
+            self.place,
+            self.notices,
+            self.delivery,
+            self.commits,
+            self.replacements,
+            self.resolutions,
+            self.recovery,
+            self.find,
         )
 
     @cached_property

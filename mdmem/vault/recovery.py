@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from mdmem.errors import MdmemError, Missing, NotFound, Refused
-from mdmem.model import Change, Held
+from mdmem.model import Change, Conflict, Held
 from mdmem.store.journal import Journal, Record, Tracked
-from mdmem.text import absence, entries, units
-from mdmem.vault import history, messages
+from mdmem.text import absence, entries, standing, units
+from mdmem.vault import history, messages, whereabouts
 from mdmem.vault.daylog import decoded
 from mdmem.vault.departure import Departures
-from mdmem.vault.observation import restored
+from mdmem.vault.observation import kept_key, restored
 from mdmem.vault.place import Place
 from mdmem.vault.reasons import CONFLICT, DELETED, FILE_GONE, FOUND, MERGE, RECOVERED, STALE, TAKEN, TORN, UNCLEAR
 from mdmem.vault.replacement import Replacements, Step
@@ -29,6 +29,8 @@ from mdmem.vault.rewound import Rewound
 
 if TYPE_CHECKING:
     from mdmem.vault.parts import Parts
+
+T = TypeVar("T", Held, Conflict)
 
 KEPT_DAYS = 30
 """How long what a person deleted is listed."""
@@ -95,6 +97,9 @@ class Recovery:
 
     def _address(self, record: Record) -> str:
         stem = units.stem_of(record.path or "")
+        if record.op == CONFLICT:
+            with suppress(MdmemError):  # then by the name that it had
+                return units.stem_of(whereabouts.of(self.place, record).path)
         block = record.extra.get("block")
         found = entries.parse(block).entries if block else ()
         if found:
@@ -118,13 +123,52 @@ class Recovery:
         if old:
             self.journal.mark("void", old, reason="deleted long ago")
 
+    def hold(self, steps: Sequence[Step]) -> None:
+        """Keep what a change is about to take out of files again, though it had been put back there.
+
+        Before it goes: should that be broken off, it still stands there, and is let go again. Under the write lock.
+        """
+        noted = {"noted": self.place.now().isoformat(timespec="seconds"), "commit": self.place.repo.head()}
+        held = {(one.file, kept_key(one)) for one in self._kept() if one.record.is_entry}
+        fresh = []
+        for step in steps:
+            before, after = decoded(step.before or b""), decoded(step.wanted or b"")
+            if units.is_log(step.path) and step.wanted is not None:
+                found = list(self._entries(step.path, before, after, noted))
+                is_there = standing.corrected(after, before, [one.extra["block"] for one in found])
+                fresh += [one for one, there in zip(found, is_there, strict=True) if not there]
+        fresh = [one for one in fresh if (one.path, kept_key(Tracked(one))) not in held]
+        if fresh:  # the mark first: a record without it would be taken for one that waits
+            self.journal.mark("held", [one.id for one in fresh], reason=DELETED, durable=True)
+            self.journal.append(*fresh)
+        gone = {step.path: step.before for step in steps if step.wanted is None and step.before is not None}
+        self.departures.note(self.departures.records(gone, {step.path: step.wanted for step in steps}))
+
+    def require(self, one: Tracked) -> None:
+        """Refuse what cannot be put back. Raises Refused, Missing."""
+        record, path = one.record, one.file
+        if one.reason == CONFLICT:
+            hint = "nothing was put back; `mdmem conflicts` shows and resolves them"
+            raise Refused(f"two versions of {units.stem_of(path)} are in conflict", hint)
+        if record.op != FILE_GONE:
+            return
+        commit = str(record.extra["commit"])[:8]
+        if self._deleted(record) is None:
+            hint = "nothing was put back; `mdmem log` may show another version"
+            raise Missing(f"{path} is no longer in {commit}", hint)
+        if not units.is_log(path) and self.place.read(path) is not None:
+            hint = f"`git show {commit}:./{path}` prints what was deleted; `mdmem recover N --drop` lets go of it"
+            raise Refused(f"{path} is there again, with another text", f"nothing was put back; {hint}")
+
+    def _deleted(self, record: Record) -> bytes | None:
+        return self.place.repo.read(str(record.extra["commit"]), record.path or "")
+
     def release(self, one: Tracked, replacements: Replacements) -> list[str]:
         """Have what is held put back: an entry with the next delivery, a document at once. Under the write lock.
 
         Gives the ids of the records that put it back. Raises Refused where that is not clear, Missing.
         """
-        if one.reason == CONFLICT:
-            raise Refused("two versions are in conflict there", "`mdmem conflicts` shows and resolves them")
+        self.require(one)
         if one.record.op == FILE_GONE:
             return self._release_file(one.record, replacements)
         if one.reason == TAKEN:
@@ -134,33 +178,27 @@ class Recovery:
         return [one.record.id]
 
     def _release_file(self, record: Record, replacements: Replacements) -> list[str]:
-        path, commit = record.path or "", str(record.extra["commit"])
-        data = self.place.repo.read(commit, path)
-        if data is None:
-            raise Missing(f"{path} is no longer in {commit[:8]}", "`mdmem log` may show another version")
+        path, data = record.path or "", self._deleted(record) or b""
         now = self.place.read(path)
         if now is None:
-            if (other := self.departures.successor(path, data, commit)) is not None:
+            if (other := self.departures.successor(path, data, str(record.extra["commit"]))) is not None:
                 self.notices.append(
                     f"{units.stem_of(other)} has much of what {units.stem_of(path)} had: both stand now"
                 )
             said = messages.message(f"Put back {units.stem_of(path)}", "It was deleted in an editor.", op="restore")
             step = Step(path, None, data)
             records = replacements.carry_out([step], op="restore document", message=said, group=record.id)
-        elif units.is_log(path):
-            records = list(self._entries(path, decoded(data), decoded(now.data)))
+        else:
+            noted = {"noted": self.place.now().isoformat(timespec="seconds")}
+            records = list(self._entries(path, decoded(data), decoded(now.data), noted))
             self.journal.append(*records)
             self.journal.mark("waiting", [one.id for one in records], reason=RECOVERED, durable=True)
-        else:
-            hint = f"`git show {commit[:8]}:./{path}` prints what was deleted; `mdmem recover N --drop` lets go of it"
-            raise Refused(f"{path} is there again, with another text", hint)
         self.journal.mark("void", [record.id], reason=RECOVERED)
         return [one.id for one in records]
 
-    def _entries(self, path: str, source: str, now: str) -> Iterator[Record]:
-        """Yield what puts back those entries of a deleted log that the new one lacks."""
+    def _entries(self, path: str, source: str, now: str, noted: Mapping[str, str | None]) -> Iterator[Record]:
+        """Yield what puts back those entries of a version of a log that another lacks."""
         there, often = absence.held(now), Counter[absence.Folded]()
-        noted = {"noted": self.place.now().isoformat(timespec="seconds")}
         for entry in entries.parse(source).entries:
             key = absence.folded(entry)
             often[key] += 1
@@ -175,6 +213,36 @@ class Recovery:
             self.journal.append(one.record)
 
 
+def listed(parts: Parts) -> list[Held]:
+    """List all, after looking for what went unseen, and letting go of what stands again. See `looked`."""
+
+    def listing() -> list[Held]:
+        with suppress(MdmemError):  # then something is listed that need not be
+            parts.departures.let_go()
+            parts.observation.let_go()
+            parts.recovery.expire()
+        return parts.recovery.all()
+
+    return looked(parts, [parts.kept.adopt, parts.departures.find], listing)
+
+
+def looked(parts: Parts, find: Sequence[Callable[[], None]], listing: Callable[[], list[T]]) -> list[T]:
+    """List something after looking for more of it. Where that fails it is said; raised, where nothing is listed."""
+    failed: MdmemError | None = None
+    for look in find:
+        try:
+            look()
+        except MdmemError as error:
+            failed = failed or error
+    found = listing()
+    if failed and not found:
+        failed.message = f"whether there is anything cannot be told: {failed.message}"
+        raise failed
+    if failed:
+        parts.notices.append(f"there may be more than is listed: {failed.message}")
+    return found
+
+
 def put_back(parts: Parts, ids: Sequence[str], *, wait_ms: int) -> list[Change]:
     """Put back what is listed by these ids; give the commits that did, none where that waits.
 
@@ -183,6 +251,8 @@ def put_back(parts: Parts, ids: Sequence[str], *, wait_ms: int) -> list[Change]:
     with parts.delivery.writing(wait_ms):
         parts.delivery.deliver()
         wanted = parts.recovery.find(*ids)
+        for one in wanted:  # all of them or none
+            parts.recovery.require(one)
         with suppress(MdmemError):  # then it is committed along, or waits, as notices say
             parts.commits.commit_by_hand(sorted({one.file for one in wanted}))
         records = [id for one in wanted for id in parts.recovery.release(one, parts.replacements)]

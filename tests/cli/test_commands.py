@@ -339,15 +339,39 @@ def test_an_unchanged_text_changes_nothing(on_terminal, run, vault):
 
 def test_an_emptied_text_is_refused_with_rm_as_the_way(on_terminal, run, vault):
     address = add(run, "stays")
-    code, seen = on_terminal(*MDMEM, "edit", address, env=script(vault, ': > "$1"'))
-    assert code == 2 and f"mdmem rm {address}" in seen
+    left = vault.parent / "left"
+    left.mkdir()
+    for emptied in ': > "$1"', 'echo > "$1"', 'rm "$1"; : > "$1"':
+        code, seen = on_terminal(*MDMEM, "edit", address, env=script(vault, emptied) | {"TMPDIR": str(left)})
+        assert code == 2 and f"mdmem rm {address}" in seen and "your text is kept" not in seen
+        assert list(left.iterdir()) == []
     assert text_of(run, address) == "stays"
 
 
-@pytest.mark.parametrize(("editor", "code"), [("/no/such/editor", 13), ("false", 12), ("'unclosed", 13)])
-def test_an_editor_that_fails_changes_nothing(on_terminal, run, vault, editor, code):
+@pytest.mark.parametrize("words", [["add"], ["edit", "--last"]], ids=["add", "edit"])
+def test_what_was_typed_in_vain_is_kept(on_terminal, run, vault, words):
+    add(run, "stays")
+    left = vault.parent / "left"
+    left.mkdir()
+    env = script(vault, 'echo "hours of work" > "$1"; exit 1') | {"TMPDIR": str(left)}
+    code, seen = on_terminal(*MDMEM, *words, env=env)
+    [kept] = left.iterdir()
+    assert code == 12 and kept.read_text() == "hours of work\n"
+    assert f"your text is kept in {kept}" in seen
+
+
+@pytest.mark.parametrize(
+    ("editor", "code", "said"),
+    [
+        ("/no/such/editor", 13, "there is no such program"),
+        ("false", 12, "failed with exit code 1"),
+        ("'unclosed", 13, "No closing quotation"),
+    ],
+)
+def test_an_editor_that_fails_changes_nothing(on_terminal, run, vault, editor, code, said):
     address = add(run, "stays")
-    assert on_terminal(*MDMEM, "edit", address, env={"EDITOR": editor})[0] == code
+    ended, seen = on_terminal(*MDMEM, "edit", address, env={"EDITOR": editor})
+    assert ended == code and said in seen and "[Errno" not in seen
     assert text_of(run, address) == "stays"
 
 
@@ -374,6 +398,38 @@ def test_edit_from_stdin_and_by_field(run, vault):
     assert run("edit", address, "--set", "nonsense").returncode == 2
     done = run("edit", address)
     assert done.returncode == 2 and "terminal" in done.stderr
+
+
+HOSTILE = "# T\n\nabc \u202e def\n\x1b[2J and \x07 ring\r\n"
+
+
+@pytest.mark.parametrize("kind", ["document", "entry"])
+def test_what_show_writes_may_be_given_back_to_edit(run, vault, kind):
+    """Through a pipe no byte is lost, and none that steers a terminal ever gets into one."""
+    address = "t"
+    if kind == "document":
+        (vault / "memory" / "t.md").write_bytes(HOSTILE.encode())
+        run("commit")
+    else:
+        address = add(run, "-", input=HOSTILE)
+    before = run("show", address, "--json").stdout
+    shown = run("show", address).stdout
+    assert "<U+202E>" in shown and "<U+001B>[2J" in shown and not {"\u202e", "\x1b", "\x07", "\r"} & set(shown)
+    done = run("edit", address, "-", input=shown)
+    assert (done.returncode, done.stderr) == (0, "note: nothing was changed\n")
+    assert run("show", address, "--json").stdout == before
+    assert run("edit", address, "-", input=shown.replace("def", "more")).returncode == 0
+    assert text_of(run, address) == json.loads(before)["text"].replace("def", "more")
+
+
+def test_what_edit_cannot_tell_is_refused_and_the_exact_text_is_taken(run, vault):
+    text = "shown as <U+202E>: \u202e\n"
+    (vault / "memory" / "t.md").write_text(text)
+    run("commit")
+    done = run("edit", "t", "-", input=run("show", "t").stdout + "more\n")
+    assert done.returncode == 12 and "`mdmem show t --json`" in done.stderr and "nothing was changed" in done.stderr
+    assert run("edit", "t", "-", input=text + "more\n").returncode == 0
+    assert (vault / "memory" / "t.md").read_text() == text + "more\n"
 
 
 def test_the_newest_entry_needs_no_address(run, vault):

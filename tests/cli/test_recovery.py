@@ -104,8 +104,15 @@ def test_several_come_back_with_one_commit(run, deleted):
 
 def test_one_that_is_not_listed_keeps_all_from_coming_back(run, deleted):
     before = (deleted / LOG).read_bytes()
-    assert run("recover", "1", "7").returncode == 1
+    for drop, done in ([], "put back"), (["--drop", "--yes"], "forgotten"):
+        told = run("recover", "1", "7", "2", "9", *drop)
+        assert (told.returncode, told.stdout) == (1, "")
+        assert told.stderr == (
+            "error: nothing that is held has the number 7 or 9\n"
+            f"hint: nothing was {done}; `mdmem recover` lists what there is\n"
+        )
     assert (deleted / LOG).read_bytes() == before
+    assert [one["text"] for one in held(run)] == [COFFEE, WHOOSH]
 
 
 def test_several_are_forgotten(run, deleted):
@@ -140,7 +147,8 @@ def test_what_is_not_listed_is_exit_1(run, deleted, which):
     done = run("recover", "--", which)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        f"error: nothing that is held has the number {which}\nhint: `mdmem recover` lists what there is\n"
+        f"error: nothing that is held has the number {which}\n"
+        "hint: nothing was put back; `mdmem recover` lists what there is\n"
     )
 
 

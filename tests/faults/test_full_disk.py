@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ CHANGES: dict[str, Callable[[Vault], object]] = {
     "edit": lambda vault: vault.edit(ENTRY, "another text"),
     "remove": lambda vault: vault.remove(ENTRY),
     "set": lambda vault: vault.set_field(ENTRY, "a", "b"),
-    "undo": lambda vault: vault.undo(),
+    "undo": lambda vault: vault.undo("HEAD"),
 }
 
 
@@ -81,6 +82,42 @@ def test_a_change_that_has_no_room_fails_and_changes_nothing(
         change(again(full))
     assert caught.value.hint.startswith("nothing was changed: free some space")
     assert memory(full) == before
+
+
+def test_nobody_says_that_nothing_is_there_who_could_not_look(full: Vault, capfd: pytest.CaptureFixture[str]) -> None:
+    free(full)
+    (full.root / "memory/plan.md").write_text("# Plan\n")
+    again(full).commit()
+    (full.root / "memory/plan.md").unlink()
+    (full.root / "memory/more.md").write_text("# More\n")
+    for segment in (full.place.state / "journal").glob("*.log"):
+        segment.unlink()  # the next line needs a block of its own
+    fill_up(full.root.parent)
+    for words in ("recover",), ("recover", "--json"), ("recover", "1"), ("verify",), ("verify", "--json"):
+        assert main(["--vault", str(full.root), *words]) == StorageFailed.exit_code, words
+        out, err = capfd.readouterr()
+        assert out == "" and FULL in err and "nothing" not in err, words
+    free(full)
+    assert main(["--vault", str(full.root), "recover"]) == 0
+    assert "Plan" in capfd.readouterr().out
+
+
+def test_what_is_listed_may_not_be_all(full: Vault) -> None:
+    free(full)
+    for name in "abc":
+        (full.root / f"memory/{name}.md").write_text(f"# {name}\n{name * 3000}\n")
+    again(full).commit()
+    (full.root / "memory/a.md").unlink()
+    assert [one.text for one in again(full).held()] == ["a"]
+    (full.root / "memory/b.md").unlink()
+    fill_up(full.root.parent)
+    journal = next((full.place.state / "journal").glob("*.log"))
+    with journal.open("ab", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(b"\n")  # what is left of its last block
+    opened = again(full)
+    assert [one.text for one in opened.held()] == ["a"]
+    assert any(said.startswith("there may be more than is listed: ") and FULL in said for said in opened.notices)
 
 
 def test_nothing_is_called_damaged_or_of_another_version(full: Vault, minilm: str) -> None:

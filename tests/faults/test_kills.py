@@ -68,6 +68,27 @@ def test_adding(lived: Vault, tmp_path: Path, name: str) -> None:
     assert points > 2
 
 
+def test_undoing_what_was_put_back(lived: Vault, tmp_path: Path) -> None:
+    """An entry and a document each stand in their file, or are listed, but not both."""
+    again(lived).add("two")
+    write(lived, DAY, log(lived).replace("- 14:30 one\n", ""))
+    (lived.root / "memory/a.md").unlink()
+    again(lived).recover_all([one.id for one in again(lived).held()])
+    assert again(lived).held() == []
+    acts = git(lived, "log", "-2", "--format=%H").split("\n")
+    points, at, ended = 0, 3, None
+    while ended is None:
+        vault = Vault.open(sweep.copy(lived, tmp_path / f"copy {at}"))
+        ended = sweep.killed(lambda: [Vault.open(vault.root).undo(one) for one in acts], at)  # noqa: B023
+        settle(vault)
+        listed = [one.text for one in again(vault).held()]
+        stands = {"one": "- 14:30 one\n" in log(vault), "a": (vault.root / "memory/a.md").exists()}
+        assert sorted(listed) == sorted(text for text, there in stands.items() if not there), f"killed at call {at}"
+        assert not (ended and any(stands.values()))
+        points, at = points + 1, at + 2 * sweep.EVERY
+    assert points > 2
+
+
 CHANGES: dict[str, tuple[Act, str, str | None]] = {
     "edit": (lambda vault: vault.edit(FIRST, "changed"), DAY, "- 14:30 changed"),
     "rm": (lambda vault: vault.remove(FIRST), DAY, ""),

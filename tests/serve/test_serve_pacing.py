@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from datetime import datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mdmem.serve.log import Log
 from mdmem.serve.pacing import ABSENT, CALM, LONGEST, OVERDUE, QUIET, SHRUNK, Due, Pace, State
+from mdmem.serve.rounds import Patience
 
 numbers = itertools.count(1)
 
@@ -178,6 +182,17 @@ def test_at_the_end_what_stands_still_and_is_whole_may_be_committed() -> None:
     seen(pace, 0.0, a=still, b=state(10), c=None)
     seen(pace, 0.9, d=state(inode=12))
     assert pace.at_rest(1.0) == {"a": still}
+
+
+def test_what_fails_is_told_once_in_words(tmp_path: Path) -> None:
+    said: list[str] = []
+    patience = Patience("meaning", Log(tmp_path, clock=datetime.now, also=said.append))
+    for _ in range(2):
+        with pytest.raises(FileNotFoundError) as caught:
+            (tmp_path / "vault/.git").stat()
+        assert patience.failed(caught.value) > 0
+    [line] = said
+    assert line.partition(" ")[2] == f"meaning: cannot reach {tmp_path}/vault/.git: it is not there"
 
 
 change = st.tuples(st.sampled_from("abc"), st.sampled_from([None, 0, 10, 100]), st.floats(0.01, 5))

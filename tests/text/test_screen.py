@@ -108,6 +108,33 @@ def test_a_mark_after_a_named_character_moves():
     assert screen.clean_marked("a\x1bword", [(2, 6)]) == ("a<U+001B>word", [(9, 13)])
 
 
+HOSTILE = "one \u202e two\x1b[2J\r\nthree \r lone \udcff"
+
+
+@pytest.mark.parametrize(
+    ("text", "original", "meant"),
+    [
+        (screen.clean(HOSTILE), HOSTILE, HOSTILE.replace("\r\n", "\n")),
+        (screen.clean(HOSTILE).replace("two", "2"), HOSTILE, HOSTILE.replace("\r\n", "\n").replace("two", "2")),
+        ("a <U+202E> typed", "a plain text", "a <U+202E> typed"),
+        ("a <U+202E> typed, and \u202e itself", "\u202e", "a <U+202E> typed, and \u202e itself"),
+        ("<U+200D> typed", "ع\u200dع", "<U+200D> typed"),
+        ("<U+202E> and <U+202E>", "\u202e and <U+202E>", None),
+        ("no such writing is left", "\u202e and <U+202E>", "no such writing is left"),
+        ("a<U+000D>\nb", "a\r\r\nb", None),
+    ],
+)
+def test_what_is_shown_for_a_character_is_that_character_again(text, original, meant):
+    assert screen.uncleaned(text, original) == meant
+
+
+@given(any_text)
+def test_what_is_shown_of_a_text_stands_for_it(text):
+    meant = screen.uncleaned(screen.clean(text), text)
+    assert meant is None or meant.replace("\r\n", "\n") == text.replace("\r\n", "\n")
+    assert meant is not None or "<U+" in text or "\r" in text
+
+
 @pytest.mark.parametrize(("text", "columns"), [("abc", 3), ("会员", 4), ("ａ", 2), ("e\u0301", 1), ("ｱ", 1), ("", 0)])
 def test_width(text, columns):
     assert screen.width(text) == columns
