@@ -415,6 +415,24 @@ def test_a_document_that_was_removed_and_is_saved_again_is_told(vault: Vault) ->
     assert any("plan had been removed, and is saved again" in said for said in one.notices)
 
 
+@pytest.mark.parametrize("watching", [False, True])
+def test_an_older_copy_that_is_renamed_before_it_is_committed_is_merged(vault: Vault, watching: bool) -> None:
+    plan = PLAN + "".join(f"\nStep {number} is to be done.\n" for number in range(8))
+    path = write(vault, "memory/plan.md", plan)
+    vault.commit()
+    again(vault).edit("plan", plan.replace("May", "June"))
+    path.write_text(plan.replace("small", "large"))
+    path = path.rename(path.with_name("project.md"))
+    one = again(vault)
+    if watching:
+        one.upkeep.save({"memory/project.md": one.upkeep.scan()["memory/project.md"]})
+    else:
+        one.commit()
+    assert path.read_text() == plan.replace("May", "June").replace("small", "large")
+    assert any("project was saved from an older copy" in said for said in one.notices)
+    assert again(vault).conflicts() == []
+
+
 def test_what_was_edited_before_a_document_was_removed_comes_back_with_it(vault: Vault) -> None:
     path = write(vault, "memory/plan.md", PLAN)
     vault.commit()

@@ -165,10 +165,12 @@ class Commits:
     def _commit_found(self, found: Mapping[str, fsio.Snapshot | None], before: dict[str, bytes]) -> None:
         """Commit these versions, after what they dropped is noted; what mdmem had written there is then put back."""
         wanted = {path: now.data if now else None for path, now in found.items()}
-        # A new file has no older copy, and there may be thousands.
-        back = self.observation.removed([path for path in found if path not in before])
-        known = [path for path in found if path in before or path in back or units.is_log(path)]
-        self.observation.look({path: now for path in known if (now := found[path]) is not None})
+        fresh = {path: data for path, data in wanted.items() if path not in before and data is not None}
+        back = self.observation.removed(list(fresh))
+        names = self.departures.old_names({path: data for path, data in fresh.items() if path not in back})
+        # Any other new file has no older copy, and there may be thousands.
+        known = [path for path in found if path not in fresh or path in back or path in names or units.is_log(path)]
+        self.observation.look({path: now for path in known if (now := found[path]) is not None}, names)
         gone = list(self.departures.records(before, wanted))
         done = self._commit(wanted, messages.of_save(before, wanted))
         taken = wanted.keys() - done.left.keys()

@@ -75,6 +75,14 @@ class Departures:
         came = {standing.blob(path) for path in fresh if path in standing.paths}
         return [path for path, blob in tree.items() if path not in standing.paths and blob in came]
 
+    def old_names(self, fresh: Mapping[str, bytes]) -> dict[str, str]:
+        """Give of new documents the names that they have in history, where one is much like a file that is gone."""
+        come = {path: data for path, data in fresh.items() if self._is_ours(path) and not units.is_log(path)}
+        gone = set(filter(self._is_ours, self.place.repo.tree())) - Standing(self.place).paths if come else set()
+        if not gone:
+            return {}
+        return {new: old for old, new in renames.find(self.place.repo.read_many("HEAD", sorted(gone)), come).items()}
+
     def successor(self, path: str, data: bytes, commit: str) -> str | None:
         """Find a file that came after a commit and holds much of what a deleted file held there."""
         standing, then = Standing(self.place), self.place.repo.tree(commit)

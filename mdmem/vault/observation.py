@@ -97,11 +97,11 @@ class Observation:
 
     # What it means
 
-    def look(self, found: Mapping[str, fsio.Snapshot]) -> None:
+    def look(self, found: Mapping[str, fsio.Snapshot], names: Mapping[str, str] | None = None) -> None:
         """Find what these versions of files lack though it was never taken out, and note in the journal what is to
         become of it: of each known entry of a log, and of changes that an older copy reverted.
 
-        Called before mdmem writes to a file or commits it.
+        `names` has the old name of a file that was renamed. Called before mdmem writes to a file or commits it.
         """
         files = {path: now for path, now in found.items() if path.endswith(".md") and _is_editable(now)}
         if not files or self.place.repo.is_at_work():
@@ -110,9 +110,10 @@ class Observation:
         with suppress(MdmemError), self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
             logs = {path: self._left(path, now) for path, now in files.items() if units.is_log(path)}
             # Most often another process has added something: then history need not be asked, which takes two of git's.
-            known = older.pasts(self.place, [path for path in files if path not in logs or logs[path].is_foreign])
-            for path, past in known.items():
-                copy = older.find(self.place, path, past, files[path])
+            due = {(names or {}).get(path, path): path for path in files if path not in logs or logs[path].is_foreign}
+            for name, past in older.pasts(self.place, list(due)).items():
+                path = due[name]
+                copy = older.find(self.place, name, past, files[path])
                 if path in logs:
                     self._look(path, files[path], logs[path], past, copy)
                 self._note_reverted(path, files[path], past, copy)
