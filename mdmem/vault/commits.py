@@ -64,6 +64,7 @@ class Commits:
     departures: Departures
     mend: Callable[[Older], None]
     failure: MdmemError | None = None  # what kept the last commit from being made
+    is_others: bool = False  # whether another mdmem was at it, which then makes it
     made: list[tuple[str, str]] = field(default_factory=list)  # every commit so far: id and subject
     _left: dict[str, str] = field(default_factory=dict)
 
@@ -77,6 +78,7 @@ class Commits:
                 with self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
                     return self._commit_all(own)
             except MdmemError as error:
+                self.is_others = isinstance(error, Busy)
                 self._say(error, own)
                 return {}
         with self.lock.try_hold() as held:

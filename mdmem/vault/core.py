@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mdmem import config
-from mdmem.errors import Conflicted, MdmemError, NotFound, StorageFailed
+from mdmem.errors import Busy, Conflicted, MdmemError, NotFound, StorageFailed
 from mdmem.model import (
     Added,
     Answer,
@@ -115,10 +115,12 @@ class Vault:
         self.place.prepare()
         self.parts.journal.append(*records)
         own = frozenset(record.id for record in records)
+        is_others = False  # whether another mdmem is writing, which then sees to it
         try:
             with self.parts.delivery.writing(self._wait):
                 self.parts.delivery.deliver(own)
         except MdmemError as error:
+            is_others = isinstance(error, Busy)
             self.notices.append(f"kept, not yet in the log: {error.message}; nothing to repeat")
         commits: dict[str, str] = {}
         try:
@@ -127,8 +129,8 @@ class Vault:
             self.parts.mend()
         except MdmemError as error:  # the text is safe: whatever fails from here on is for the next command
             self.notices.append(error.message)
-        if own - commits.keys():  # a work tree that is removed takes the journal along
-            self.parts.kept.update()
+        if own - commits.keys() and not (is_others or self.parts.commits.is_others):
+            self.parts.kept.update()  # a work tree that is removed takes the journal along
         return intake.added(records, self.parts.delivery.placed, commits, self.notices)
 
     # Reading

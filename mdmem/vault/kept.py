@@ -37,11 +37,8 @@ class Kept:
             snapshot = fsio.read(NOTE, root=self.place.state)
             if said == (snapshot.data.decode("ascii", "replace") if snapshot else ""):
                 return
-            texts = {f"{one.record.id}.json": _written(one.record) for one in open_}
             hidden = self.place.repo.ignored(sorted({one.record.path or "" for one in open_}))
-            for one in open_:
-                if one.record.path in hidden:
-                    texts.pop(f"{one.record.id}.json")
+            texts = b"".join(_written(one.record) for one in open_ if one.record.path not in hidden)
             self.place.repo.keep(self.place.state.name, texts)
             fsio.put(NOTE, said.encode(), root=self.place.state)
 
@@ -50,9 +47,9 @@ class Kept:
 
         Raises StorageFailed, Busy.
         """
-        found = self.place.repo.kept(self.place.state.name)
+        found = [line for data in self.place.repo.kept(self.place.state.name) for line in data.splitlines()]
         known = {one.record.id for one in self.journal.scan()} | {one.id for one in self.journal.receipts()}
-        fresh = [record for data in found.values() if (record := _read(data)) and record.id not in known]
+        fresh = [record for line in found if (record := _read(line)) and record.id not in known]
         if fresh:
             self.journal.append(*fresh)
             marks = [Mark(state="held", ids=(one.id,), reason=KEPT.get(one.op, FOUND)) for one in fresh]
@@ -65,7 +62,7 @@ def _is_kept(one: Tracked) -> bool:
 
 
 def _written(record: Record) -> bytes:
-    return json.dumps(lines.slim(record), ensure_ascii=True, indent=1).encode() + b"\n"
+    return json.dumps(lines.slim(record), ensure_ascii=True).encode() + b"\n"
 
 
 def _read(data: bytes) -> Record | None:

@@ -224,11 +224,11 @@ class Repo:
         request = Request(changes, message, state=state, author=author, at=at, modes=modes or {})
         return commits.write(self, request)
 
-    def keep(self, vault: str, texts: Mapping[str, bytes]) -> None:
-        """Keep texts, by file name, in a commit beside all branches; without any, none is. Raises StorageFailed."""
+    def keep(self, vault: str, texts: bytes) -> None:
+        """Keep texts in a commit beside all branches; without any, none is. Raises StorageFailed."""
         kept.keep(self, kept.name(self, vault), texts)
 
-    def kept(self, vault: str) -> dict[str, bytes]:
+    def kept(self, vault: str) -> list[bytes]:
         """Give what `keep` kept for this vault, here or in a work tree that is gone."""
         return kept.read(self, vault)
 

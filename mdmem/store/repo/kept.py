@@ -7,7 +7,6 @@ never touch a branch, the user's index or a file.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from mdmem.store.repo import listing
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
     from mdmem.store.repo import Repo
 
 HOME = "refs/mdmem/kept"
+FILE = b"waiting.jsonl"
+
 SAID = b"Texts that wait, or are held for a person: `mdmem recover` lists them\n"
 
 
@@ -26,16 +27,13 @@ def name(repo: Repo, vault: str) -> str:
     return f"{HOME}/{tree}/{vault}"
 
 
-def keep(repo: Repo, ref: str, texts: Mapping[str, bytes]) -> None:
-    """Have the ref name a commit with just these texts, by file name; without any it is removed. StorageFailed."""
+def keep(repo: Repo, ref: str, texts: bytes) -> None:
+    """Have the ref name a commit with just these texts, in one file; without any it is removed. StorageFailed."""
     if not texts:
         _checked(repo.git.run("update-ref", "-d", ref))
         return
-    lines = []
-    for file, data in sorted(texts.items()):
-        blob = _checked(repo.git.run("hash-object", "-w", "--stdin", "--no-filters", data=data))
-        lines.append(b"100644 blob %s\t%s\0" % (blob, os.fsencode(file)))
-    tree = _checked(repo.git.run("mktree", "-z", data=b"".join(lines)))
+    blob = _checked(repo.git.run("hash-object", "-w", "--stdin", "--no-filters", data=texts))
+    tree = _checked(repo.git.run("mktree", "-z", data=b"100644 blob %s\t%s\0" % (blob, FILE)))
     person = repo.person
     said = (("NAME", person.name), ("EMAIL", person.email))
     identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in said}
@@ -43,9 +41,9 @@ def keep(repo: Repo, ref: str, texts: Mapping[str, bytes]) -> None:
     _checked(repo.git.run("update-ref", "--create-reflog", "-m", "mdmem: keep", ref, commit.decode()))
 
 
-def read(repo: Repo, vault: str) -> dict[str, bytes]:
-    """Give the texts that are kept for this vault, by this work tree or by one that is gone."""
-    found: dict[str, bytes] = {}
+def read(repo: Repo, vault: str) -> list[bytes]:
+    """Give what is kept for this vault, by this work tree or by one that is gone: a file of texts of each."""
+    found: list[bytes] = []
     listed = repo.git.run("for-each-ref", "--format=%(refname)", HOME)
     for ref in os.fsdecode(listed.out).split():
         _, tree, of = f"{ref.removeprefix(HOME)}//".split("/")[:3]
@@ -53,8 +51,7 @@ def read(repo: Repo, vault: str) -> dict[str, bytes]:
         if of == vault and (here or not _is_there(repo, tree)):
             files = repo.git.run("ls-tree", "-z", "--full-tree", ref)
             leaves = listing.leaves(files.out)
-            blobs = dict(repo.blobs([leaf[1] for leaf in leaves.values()]))
-            found |= {file: blobs[leaf[1]] for file, leaf in leaves.items()}
+            found += dict(repo.blobs([leaf[1] for leaf in leaves.values()])).values()
     return found
 
 
