@@ -68,7 +68,7 @@ class Commits:
     made: list[tuple[str, str]] = field(default_factory=list)  # every commit so far: id and subject
     _left: dict[str, str] = field(default_factory=dict)
 
-    def commit_placed(self, *, wait: bool = True, own: Collection[str] = ()) -> dict[str, str]:
+    def commit_placed(self, *, wait: bool = True, own: Collection[str] | None = None) -> dict[str, str]:
         """Commit all that was placed; give record id → commit. What cannot be now is said, and tried again later.
 
         With `own` only what became of these records is worth saying. Without `wait` a busy lock is left at once.
@@ -84,7 +84,7 @@ class Commits:
         with self.lock.try_hold() as held:
             return self._commit_all(own) if held else {}
 
-    def _commit_all(self, own: Collection[str]) -> dict[str, str]:
+    def _commit_all(self, own: Collection[str] | None = None) -> dict[str, str]:
         done: dict[str, str] = {}
         self._left, self.failure = {}, None
         try:
@@ -99,9 +99,10 @@ class Commits:
             self.journal.compact()
         return done
 
-    def _say(self, error: MdmemError, own: Collection[str]) -> None:
+    def _say(self, error: MdmemError, own: Collection[str] | None) -> None:
         self.failure = error
-        if any(not own or one.record.id in own for one in self.placed()):
+        # Where many wait for the lock, and give up, each must not read all that they wait with.
+        if self.placed() if own is None else set(own) - self.journal.commits(own).keys():
             self.notices.append(f"kept and in its file, not yet in history: {error.message}")
 
     def placed(self) -> list[Tracked]:
@@ -117,7 +118,7 @@ class Commits:
         `when` only versions that it accepts are committed.
         """
         with self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
-            self._commit_all(())
+            self._commit_all()
             ours = {one.file for one in self.placed()}
             found = {path: now for path, now in self.found(paths).items() if path not in ours}
             found = {path: now for path, now in found.items() if when is None or when(path, now)}
@@ -149,7 +150,7 @@ class Commits:
                 except MdmemError as error:
                     self.notices.append(f"what an older copy of {one.file} reverted is not merged yet: {error.message}")
         if due:
-            self._commit_all(())
+            self._commit_all()
 
     def _merge(self, one: Tracked) -> None:
         found = dict(self.place.repo.blobs(one.record.extra["versions"]))

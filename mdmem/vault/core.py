@@ -124,7 +124,7 @@ class Vault:
             self.notices.append(f"kept, not yet in the log: {error.message}; nothing to repeat")
         commits: dict[str, str] = {}
         try:
-            commits |= self.parts.commits.commit_placed(own=own)
+            commits |= self.parts.commits.commit_placed(own=own & self.parts.delivery.placed.keys())
             commits |= intake.committed_by_others(self.parts.journal, own - commits.keys())
             self.parts.mend()
         except MdmemError as error:  # the text is safe: whatever fails from here on is for the next command

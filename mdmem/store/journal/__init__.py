@@ -95,11 +95,10 @@ class Journal:
     def commits(self, ids: Collection[str]) -> dict[str, str]:
         """Give the commit of each of these records that is in history; nothing else is parsed."""
         wanted = {id.encode() for id in ids}
-        story = lines.fold(self._segments())
-        found = {one.record.id: one.commit for one in map(story.tracked, wanted & story.records.keys())}
+        found = lines.commits(self._segments(), wanted)
         if len(found) < len(wanted):  # only after the segments: what leaves them is in the receipts before
-            found |= {one.id: one.commit for one in self.receipts(wanted)}
-        return {id: commit for id, commit in found.items() if commit}
+            found |= {one.id: one.commit for one in self.receipts(wanted) if one.commit}
+        return found
 
     def receipts(self, among: Collection[bytes] | None = None) -> tuple[Receipt, ...]:
         """Give what is left of settled records, all or of these ids, oldest first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Literal
@@ -18,7 +18,8 @@ State = Literal["waiting", "placed", "committed", "void", "held"]
 ENTRIES = ("add", "restore")
 """Operations that put an entry into a log: a new one, or one that was dropped from it."""
 _PLACED = b'{"mark":"placed"'
-_SETTLED = (b'{"mark":"committed"', b'{"mark":"void"')
+_COMMITTED = b'{"mark":"committed"'
+_SETTLED = (_COMMITTED, b'{"mark":"void"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +181,16 @@ def fold(segments: dict[str, list[bytes]]) -> Story:
         return Story(records, marks)
     last = json.loads(placed[9:])
     return Story(records, marks, last["order"], (last.get("path", ""), last.get("stamp", "")))
+
+
+def commits(segments: dict[str, list[bytes]], ids: Collection[bytes]) -> dict[str, str]:
+    """Give the last commit that a mark tells of each of these records; no other line is looked at."""
+    found: dict[str, str] = {}
+    for line in (line for lines in segments.values() for line in lines if line.startswith(_COMMITTED, 9)):
+        if any(id in line for id in ids) and is_whole(line):
+            mark = json.loads(line[9:])
+            found |= {id: mark["commit"] for id in mark["ids"] if id.encode() in ids and "commit" in mark}
+    return found
 
 
 def slim(value: Record | Mark | Receipt) -> dict[str, Any]:
