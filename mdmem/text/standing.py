@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 
 from mdmem.text import entries
 from mdmem.text.entries import LogEntry
-from mdmem.text.items import Pairs
+from mdmem.text.items import Pairs, split_comment
 
 Key = tuple[str, str, Pairs]
 """Clock, text and comment of an entry."""
@@ -56,6 +56,17 @@ def clocks(source: str) -> Clocks:
     for (clock, _), count in found.items():
         often[clock] += count
     return Clocks(often, frozenset(clock for clock, listed in found if not listed))
+
+
+def openings(source: str) -> set[str]:
+    """Give what stands behind the time of day where a line begins with one: so begin all entries. Parses nothing."""
+    found = set()
+    lined = "\n" + source.removeprefix("\ufeff")
+    for head in _HEADS.finditer(lined):
+        end = lined.find("\n", head.end())
+        line = lined[head.end() : end if end >= 0 else len(lined)]
+        found.add(split_comment(line.removesuffix("\r"))[0].strip())
+    return found
 
 
 def count(source: str) -> Counter[Key]:

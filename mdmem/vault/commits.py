@@ -328,10 +328,11 @@ class Commits:
             yield data
         later = [one for one in self._foreign(path, group) if one.state == "placed"]
         later.sort(key=lambda one: one.order)
-        for count in range(1, len(later) + 1):
-            behind = _written(later[:count])
-            if data.endswith(written + behind):
-                yield data[: len(data) - len(behind)]
+        end = len(data)
+        for count, one in enumerate(later, 1):  # there may be thousands
+            end -= len(_written([one]))
+            if end > 0 and data.endswith(written, 0, end) and data.endswith(_written(later[:count])):
+                yield data[:end]
 
     def _foreign(self, path: str, group: Sequence[Tracked]) -> list[Tracked]:
         """Give the entries that may stand in a log and are not of this group.

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from mdmem import fsio
 from mdmem.errors import Refused
@@ -73,12 +74,15 @@ class DayLog:
     # What stands there
 
     def may_hold(self, record: Record) -> bool:
-        """Tell whether its text could stand there, whole or as the log's torn end. Parses nothing of the log."""
-        if record.op == "restore":
+        """Tell whether its text could stand there, whole or as the log's torn end. Parses nothing."""
+        if record.op == "restore" or "" in self._openings:  # of which the text stands in the next line
             return True
-        entry = standing.key_of(forms(record)[0])
-        line = next((line.strip() for line in entry[1].split("\n") if line.strip()), "") if entry else ""
-        return line in self.source or any(map(self._tail, self._forms(record)))
+        blocks = self._forms(record)
+        return not standing.openings(blocks[0]).isdisjoint(self._openings) or any(map(self._tail, blocks))
+
+    @cached_property
+    def _openings(self) -> set[str]:
+        return standing.openings(self.source)
 
     def find(self, records: Sequence[Record], known: Known) -> dict[str, str]:
         """Find records whose text stands there unexplained, whole or as the log's torn end: id → text."""

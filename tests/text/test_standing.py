@@ -68,3 +68,12 @@ def test_without(source: str, blocks: list[str], base: str, rest: str, stood: tu
 )
 def test_corrected(source: str, base: str, blocks: list[str], wanted: tuple[bool, ...]) -> None:
     assert standing.corrected(source, base, blocks) == wanted
+
+
+@given(LOGS, st.booleans())
+def test_every_entry_begins_as_some_opening(source: str, crlf: bool) -> None:
+    source = source.replace("\n", "\r\n") if crlf else source
+    found = standing.openings(source)
+    for entry in entries.parse(source).entries:
+        [said] = standing.openings(entries.render("14:30", entry.text or "x", entry.meta))
+        assert "" in found or said in found or not entry.text

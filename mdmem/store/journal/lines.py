@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Literal
@@ -183,11 +183,11 @@ def fold(segments: dict[str, list[bytes]]) -> Story:
     return Story(records, marks, last["order"], (last.get("path", ""), last.get("stamp", "")))
 
 
-def commits(segments: dict[str, list[bytes]], ids: Collection[bytes]) -> dict[str, str]:
+def commits(segments: dict[str, list[bytes]], ids: Set[bytes]) -> dict[str, str]:
     """Give the last commit that a mark tells of each of these records; no other line is looked at."""
     found: dict[str, str] = {}
     for line in (line for lines in segments.values() for line in lines if line.startswith(_COMMITTED, 9)):
-        if any(id in line for id in ids) and is_whole(line):
+        if is_whole(line) and not ids.isdisjoint(marked(line)):
             mark = json.loads(line[9:])
             found |= {id: mark["commit"] for id in mark["ids"] if id.encode() in ids and "commit" in mark}
     return found
