@@ -53,6 +53,7 @@ cuts what it shows from the files as they are.
     vault/           the aggregate, and the only wiring of the stores
       core.py          Vault, the one object; parts.py wires its rooms and stores; place.py where it stands
       intake.py        what `add` is given; delivery.py from the journal to the file; commits.py from there to history
+      shares.py        what of a log's version is whose: entries on their way to history, and what a person wrote
       observation.py   files that others saved over: what they dropped; older.py which copy they had read
       recovery.py      what is kept of it, for one of reasons.py; kept.py keeps that in the repository too
       departure.py     files that people deleted or renamed; rewound.py entries that git took back

@@ -7,7 +7,7 @@ hand edits met on the way become a commit of their own, first.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -17,14 +17,14 @@ from mdmem.errors import Busy, MdmemError, Refused, StorageFailed
 from mdmem.store.journal import Journal, Mark, Tracked
 from mdmem.store.lock import Lock
 from mdmem.store.repo import Committed
-from mdmem.text import entries, standing, units
-from mdmem.vault import daylog, messages, replacement
-from mdmem.vault.daylog import decoded, encoded
+from mdmem.text import units
+from mdmem.vault import messages, replacement
 from mdmem.vault.departure import Departures
 from mdmem.vault.observation import Observation, is_of_another_boot
 from mdmem.vault.older import Older
 from mdmem.vault.place import SETTINGS, Place
 from mdmem.vault.reasons import DELETED, MERGE, POWER, STALE
+from mdmem.vault.shares import Share, Shares
 
 ROUNDS = 5
 """How often whoever commits looks for more that was placed meanwhile."""
@@ -40,16 +40,6 @@ STANDING = ("ignored by", "the filter", "in another repository", "behind the lin
 Content = bytes | None
 Check = Callable[[str, fsio.Snapshot | None], bool]
 """Tells whether a version of a file is the one that is meant."""
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What of a log's version belongs to whom: `content` with the entries of a group, `by_hand` without them."""
-
-    content: bytes
-    by_hand: bytes | None
-    there: tuple[Tracked, ...]
-    lost: tuple[Tracked, ...] = ()
 
 
 @dataclass(slots=True)
@@ -271,7 +261,7 @@ class Commits:
             try:
                 snapshot = self._read(path)
                 data = snapshot.data if snapshot else None
-                share = self._share(path, data, here, self._blob(tree, path))
+                share = Shares(self.place, self.journal).part(path, data, here, self._blob(tree, path))
                 self._require_whole(path, snapshot, share)
             except MdmemError as error:
                 self._leave({path: error.message})
@@ -295,60 +285,6 @@ class Commits:
         self.place.require_rest([path])
         if _is_cut(snapshot, share.by_hand, self.place.repo.read("HEAD", path) or b""):
             raise Busy("an editor may be saving it just now", "the next command commits it")
-
-    def _share(self, path: str, data: Content, group: list[Tracked], blob: str | None) -> Share:
-        """Part a version of a log into the entries of a group, those of later groups, and what a person wrote."""
-        if data is None:
-            return Share(b"", None, (), tuple(group))
-        for version in self._ended_in(path, data, group):
-            if self._is_head(path, version.removesuffix(_written(group)), blob):
-                return Share(version, None, tuple(group))
-        blocks = [one.block or "" for one in group]
-        foreign = self._foreign(path, group)
-        # The save that lacked what is being put back is a version of its own.
-        back = [one.block or "" for one in (*group, *foreign) if one.record.op == "restore"]
-        head = decoded(self.place.repo.read("HEAD", path) or b"")
-        head = standing.without(head, back).rest if back else head
-        ours = standing.without(decoded(data), blocks, head)
-        forms = _forms(foreign)
-        others = standing.without(ours.rest, forms, head)
-        strange = [block for block, stood in zip(forms, others.stood, strict=True) if stood]
-        content = standing.without(decoded(data), strange, head).rest
-        by_hand = None if self._is_head(path, encoded(others.rest), blob) else encoded(others.rest)
-        there = tuple(one for one, stood in zip(group, ours.stood, strict=True) if stood)
-        lost = tuple(one for one, stood in zip(group, ours.stood, strict=True) if not stood)
-        return Share(encoded(content), by_hand, there, lost)
-
-    def _ended_in(self, path: str, data: bytes, group: Sequence[Tracked]) -> Iterator[bytes]:
-        """Yield the versions of a log that ended in just these entries: as it is, or before later ones were placed."""
-        written = _written(group)
-        if not all(one.block for one in group):
-            return
-        if data.endswith(written):
-            yield data
-        later = [one for one in self._foreign(path, group) if one.state == "placed"]
-        later.sort(key=lambda one: one.order)
-        end = len(data)
-        for count, one in enumerate(later, 1):  # there may be thousands
-            end -= len(_written([one]))
-            if end > 0 and data.endswith(written, 0, end) and data.endswith(_written(later[:count])):
-                yield data[:end]
-
-    def _foreign(self, path: str, group: Sequence[Tracked]) -> list[Tracked]:
-        """Give the entries that may stand in a log and are not of this group.
-
-        Asked after reading the log: whatever stands in it was in the journal before, if only as waiting.
-        """
-        ids = {one.record.id for one in group}
-        open_adds = [one for one in self.journal.scan(settled=False) if one.record.is_entry and one.file == path]
-        return [one for one in open_adds if one.record.id not in ids and one.state in ("placed", "waiting")]
-
-    def _is_head(self, path: str, rest: bytes, blob: str | None) -> bool:
-        """Tell whether HEAD has these bytes, but for a line ending that an entry behind them needed."""
-        if blob is None:
-            return rest.strip() in (b"", entries.heading(path).strip().encode())
-        versions = (rest, rest.removesuffix(b"\n"), rest.removesuffix(b"\r\n"))
-        return blob in map(self.place.repo.blob_id, versions)
 
     def _look(self, path: str, snapshot: fsio.Snapshot | None, share: Share) -> None:
         """Decide about entries that left their log: somebody saved over them, or took the whole file away."""
@@ -394,17 +330,7 @@ class Commits:
         self._left |= left
 
 
-def _forms(others: Sequence[Tracked]) -> list[str]:
-    """Give the forms in which entries may stand in their log, placed ones first."""
-    blocks = [one.block for one in others if one.state == "placed" and one.block]
-    return blocks + [form for one in others if one.state == "waiting" for form in daylog.forms(one.record)]
-
-
 def _is_cut(now: fsio.Snapshot, data: bytes, before: bytes) -> bool:
     """Tell whether a version that was saved just now, `data` of it a person's, may be the beginning of another."""
     age = abs(time.time() - max(now.stat.st_mtime, now.stat.st_ctime))
     return age < SETTLING and 2 * len(data) < len(before)
-
-
-def _written(group: Sequence[Tracked]) -> bytes:
-    return encoded("".join(one.block or "" for one in group))
