@@ -129,22 +129,30 @@ def report(chosen: dict[str, str], options: argparse.Namespace) -> int:
     print(f"seed {options.seed}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
     print("| fault | tries | failures | seconds | |\n| --- | ---: | ---: | ---: | --- |", flush=True)
     wrong: dict[str, list[str]] = {}
-    for name, module in chosen.items():
-        folder = Path(tempfile.mkdtemp(prefix="faults-"))
-        started = time.monotonic()
-        try:
-            found = attempt(name, module, folder, options)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        failures = [str(failure) for failure in found["failures"]]  # type: ignore[attr-defined]
-        seconds = time.monotonic() - started
-        print(f"| {name} | {found['tries']} | {len(failures)} | {seconds:.0f} | {found['note']} |", flush=True)
-        wrong |= {name: failures} if failures else {}
-    for name, failures in wrong.items():
-        print(f"\n{name}: {len(failures)} failures")
-        for failure in failures[:SHOWN]:
-            print(f"  - {failure}")
+    try:
+        for name, module in chosen.items():
+            if failures := row(name, module, options):
+                wrong[name] = failures
+    finally:  # also after Ctrl-C
+        for name, failures in wrong.items():
+            print(f"\n{name}: {len(failures)} failures")
+            for failure in failures[:SHOWN]:
+                print(f"  - {failure}")
     return 1 if wrong else 0
+
+
+def row(name: str, module: str, options: argparse.Namespace) -> list[str]:
+    """Run one row, print its line of the table, and give its failures."""
+    folder = Path(tempfile.mkdtemp(prefix="faults-"))
+    started = time.monotonic()
+    try:
+        found = attempt(name, module, folder, options)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    failures = [str(failure) for failure in found["failures"]]  # type: ignore[attr-defined]
+    seconds = time.monotonic() - started
+    print(f"| {name} | {found['tries']} | {len(failures)} | {seconds:.0f} | {found['note']} |", flush=True)
+    return failures
 
 
 if __name__ == "__main__":
