@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import vault_sandbox
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -531,3 +532,32 @@ def test_e5_weights_that_are_not_those_installed(e5: encoder.Encoder, cache: Pat
     (tmp_path / "e5-small-q4.bin").write_bytes(b"E5S1")
     with pytest.raises(MdmemError, match="damaged"):
         encoder.load(replace(e5.card, source=str(tmp_path)), cache)
+
+
+USES = {
+    "serves": "encoder.load(card, cache).query('tea')",
+    "prepares": "encoder.prepare(card.name, cache.with_name('another'))",
+}
+PROGRAM = """
+import sys
+from pathlib import Path
+from mdmem.store import encoder
+cache = Path(sys.argv[1])
+card = encoder.ready(sys.argv[2], cache)
+{use}
+"""
+
+
+@pytest.mark.parametrize("use", USES)
+def test_no_model_reports_home(minilm: Card, cache: Path, tmp_path: Path, use: str) -> None:
+    """A library that is about to report numbers the device first, in a file below the home."""
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith(("ORT_", "XDG_")) and name != "CI"
+    }
+    subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(use=USES[use]), str(cache), minilm.name],
+        env={**variables, "HOME": str(tmp_path), "PYTHONPATH": str(vault_sandbox.CODE)},
+        check=True,
+        capture_output=True,
+    )
+    assert [str(path) for path in tmp_path.rglob("*") if path.is_file()] == []

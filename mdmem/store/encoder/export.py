@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mdmem.errors import MdmemError, Refused
-from mdmem.store.encoder import onnx, samples, scripts, sources
+from mdmem.store.encoder import onnx, runtime, samples, scripts, sources
 from mdmem.store.encoder.card import Card
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def _load(folder: Path) -> Any:
     from huggingface_hub import constants
 
     constants.HF_HUB_OFFLINE = True
+    runtime.silence()
     logging.disable(logging.WARNING)
     import torch
     from sentence_transformers import SentenceTransformer
@@ -193,8 +194,7 @@ def _quantise(path: str, to: str) -> None:
 
 def _optimise(path: str, to: str) -> None:
     """Do once what a session would do each time it is opened, without what depends on the processor."""
-    import onnxruntime as ort
-
+    ort = runtime.load()
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.optimized_model_filepath = to

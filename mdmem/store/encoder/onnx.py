@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdmem.errors import Missing, StorageFailed
 from mdmem.store.encoder import card as cards
-from mdmem.store.encoder import samples, texts
+from mdmem.store.encoder import runtime, samples, texts
 from mdmem.store.encoder.card import Card
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _as_vector(numbers: tuple[float, ...]) -> Vector:
 
 def _session(path: Path) -> Callable[[dict[str, Any]], Vector | None]:
     """Open a model as a function of its inputs; it gives None where the model fails. Raises StorageFailed."""
-    import onnxruntime as ort
+    ort = runtime.load()
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
     failures = (state.Fail, state.RuntimeException, state.InvalidArgument, state.EPFail)
