@@ -62,8 +62,8 @@ EAGER = {"sqlite3", "typer"}
 IMPURE = {"os", "pathlib", "time", "random", "secrets", "socket", "subprocess", "tempfile", "logging"}
 TERMINAL = {"print", "input", "breakpoint", "exit", "isatty"}
 ENVIRONMENT = {"getenv", "environ"}
-READERS = {"config", "store.repo.command"}
-"""Who may see the environment: settings come from it, and git is given what is left of it."""
+READERS = {"config", "store.repo.command", "store.encoder.runtime"}
+"""Who may see the environment: settings come from it, git is given what is left of it, and a library is silenced."""
 
 HEAVY = ("torch", "sentence_transformers", "chromadb", "numpy", "git", "whoosh", "watchdog", "httpx", "pydantic")
 

@@ -111,7 +111,7 @@ def _telling() -> Iterator[None]:
 
 
 def _damaged(error: Exception) -> Damaged:
-    said = f"{type(error).__name__}: {error}"[:200]
+    said = fsio.why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"[:200]
     return Damaged(f"the keyword index is damaged: {said}", "`mdmem reindex --full` builds it anew")
 
 

@@ -106,6 +106,7 @@ def attempt(folder: Path, number: int, *, apart: bool, save: Callable[[Path, byt
             theirs |= {clock} if apart else set()
         # Else it may be just an older version, which may well be meant.
         person[f"2{turn}:00"] = text(numbers)
+        spared.add(f"2{turn}:00")  # from now on the last of the copy
         copy = retyped(copy, sides.base, f"2{turn}:00", person[f"2{turn}:00"])
         save(path, copy.encode())
         settle(root)

@@ -213,7 +213,7 @@ def _key(text: str) -> None:
     if not isinstance(changed, str):
         return
     assert frontmatter.front_matter(changed).fields.get("status") == "done"
-    before, after = text.split("\n")[::-1], changed.split("\n")[::-1]
+    before, after = (version.removeprefix("\ufeff").split("\n")[::-1] for version in (text, changed))
     for _ in range(2):
         while before and after and before[-1] == after[-1]:
             before.pop()

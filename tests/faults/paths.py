@@ -176,7 +176,8 @@ def allowed(home: Home) -> re.Pattern[str]:
     within = "|".join(map(re.escape, sorted(places)))
     alone = "|".join(map(re.escape, sorted(single)))
     scratch = r"/tmp/(?:mdmem-|tmp|#)[^/]*(?:/.*)?|/tmp/[a-z0-9_]{8}|/sys/.*|pipe:.*"
-    system = r"/proc/(?:\d+/(?:fd|maps|status|mountinfo|cgroup|stat)|meminfo|cpuinfo|filesystems|sys/.*|mounts)"
+    # Who has a log open is asked by listing processes and their descriptors.
+    system = r"/proc(?:/(?:\d+/(?:fd|maps|status|mountinfo|cgroup|stat)|meminfo|cpuinfo|filesystems|sys/.*|mounts))?"
     return re.compile(rf"(?:{within})(?:/.*)?|{alone}|{scratch}|{system}", re.DOTALL)
 
 
