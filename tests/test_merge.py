@@ -437,6 +437,15 @@ def test_large_files_merge_in_no_time_by_the_square() -> None:
         assert "- 23:59 theirs" in merged
 
 
+def test_old_words_tell_more_of_the_version_than_an_entry_that_both_took_out() -> None:
+    oldest = "- 08:00 taken out by both\n- 08:01 one two three four five six\n"
+    edited = oldest.replace("three", "agent")
+    newest = edited.partition("\n")[2]
+    now = "- 08:01 one two three person five six\n- 09:00 added\n"
+    versions = [version.encode() for version in (newest, edited, oldest)]
+    assert merge.nearest("memory/daily/2026-11-29.md", versions, now.encode()) == 2
+
+
 def test_the_nearest_version_is_the_one_that_a_save_was_made_from() -> None:
     versions = [f"{'x' * 9}\n".encode() + b"".join(b"- %d\n" % number for number in range(top)) for top in (9, 7, 7, 3)]
     assert merge.nearest("memory/plan.md", versions, versions[0] + b"- more\n") == 0

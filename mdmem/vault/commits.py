@@ -325,8 +325,9 @@ class Commits:
 
     def _leave(self, left: Mapping[str, str]) -> None:
         for path, reason in left.items():
-            if self._left.get(path) != reason:
-                self.notices.append(f"{path} is not committed: {reason}")
+            said = f"{path} is not committed: {reason}"
+            if said not in self.notices:
+                self.notices.append(said)
         self._left |= left
 
 

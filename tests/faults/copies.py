@@ -133,7 +133,9 @@ def settle(root: Path) -> None:
         time.sleep(REST)
         vault = Vault.open(root)
         vault.commit()
-        if not vault.held() or all(one.reason.startswith(("deleted", "conflict")) for one in vault.held()):
+        if vault.commit() or vault.parts.delivery.waiting() or vault.parts.commits.found():
+            continue
+        if all(one.reason.startswith(("deleted", "conflict")) for one in vault.held()):
             break
     Vault.open(root).commit()
 
