@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from vault_sandbox import DAY, HEADING, again, body, committed, git, log, ops, status, write
+from vault_sandbox import DAY, HEADING, again, body, committed, git, log, ops, python, status, write
 
 from mdmem import Vault, fsio
 from mdmem.errors import StorageFailed
@@ -358,3 +359,23 @@ def test_an_uncommitted_entry_that_was_taken_out_stays_out_and_is_held(vault: Va
     assert body(vault) == "- 14:30 first\n- 14:30:05 third\n"
     assert [one.record.text for one in found.parts.journal.scan(settled=False)] == ["second, removed"]
     assert status(vault) == ""
+
+
+HOLDER = """
+import sys
+from mdmem import Vault
+with Vault.open(sys.argv[1]).parts.commits.lock.hold(5000):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_waits_is_kept_in_the_repository_also_after_another_was_at_it(vault: Vault) -> None:
+    holder = python(HOLDER, vault.root, stdin=subprocess.PIPE)
+    assert holder.stdout and holder.stdout.readline() == "held\n"
+    assert vault.add("one").pending
+    assert git(vault, "for-each-ref", "refs/mdmem/kept") == ""
+    holder.communicate()
+    (vault.root / ".git/MERGE_HEAD").write_text(git(vault, "rev-parse", "HEAD") + "\n")
+    assert vault.add("two").pending
+    assert git(vault, "for-each-ref", "refs/mdmem/kept") != ""

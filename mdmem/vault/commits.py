@@ -63,6 +63,7 @@ class Commits:
 
         With `own` only what became of these records is worth saying. Without `wait` a busy lock is left at once.
         """
+        self.is_others = False
         if wait:
             try:
                 with self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
