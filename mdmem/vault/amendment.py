@@ -278,14 +278,14 @@ class Amendments:
         paths = [file.path for file in info.files]
         found = self.commits.found(paths if named else None)
         mine = sorted(found.keys() - self.place.repo.ignored(sorted(found)).keys())
-        here = messages.counted([path for path in paths if path in mine])
+        here = messages.counted_with_verb([path for path in paths if path in mine])
         if here and not named:
             raise history.unclear(info, f"{here} edited by hand since the last change")
         self._commit_before(paths)
         if here:
             self.notices.append(f"{here} edited by hand: that is in history now, and stays")
         elif mine:
-            what = f"{messages.counted(mine)} edited by hand, and left so"
+            what = f"{messages.counted_with_verb(mine)} edited by hand, and left so"
             self.notices.append(f"{what}: `mdmem commit`, then `mdmem undo`, takes that back")
 
     def _take_back(self, chosen: Record) -> Change:

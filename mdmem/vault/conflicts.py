@@ -9,7 +9,6 @@ cut as well; git's own merge is the person's to finish.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,7 +23,7 @@ from mdmem.store.journal import Record
 from mdmem.text import markdown, units
 from mdmem.vault import history, messages, older, whereabouts
 from mdmem.vault.commits import Commits
-from mdmem.vault.delivery import RENAME_GAP, Delivery
+from mdmem.vault.delivery import Delivery
 from mdmem.vault.place import Place
 from mdmem.vault.reasons import CONFLICT
 from mdmem.vault.replacement import Replacements, Step
@@ -174,11 +173,9 @@ class Conflicts:
         return found
 
     def _comes_back(self, path: str) -> bool:
-        """Tell whether a file is there again after as long as an editor takes to rename a new version into place."""
-        deadline = time.monotonic() + RENAME_GAP
-        while self.place.content(path) is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        return self.place.content(path) is not None
+        with suppress(MdmemError):  # other commands say what is wrong with it
+            return self.place.awaited(path) is not None
+        return False
 
     def _settle(self, found: Conflict, choice: Choice, was: bytes | None) -> Change | None:
         if reason := self.place.repo.unfinished():

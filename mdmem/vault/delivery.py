@@ -29,9 +29,6 @@ from mdmem.vault.reasons import MERGE, POWER, RECOVERED, STALE, TORN
 SMALL = 1024
 """Bytes up to which entries are appended; what is larger replaces the file, so that no reader sees half of it."""
 
-RENAME_GAP = 0.1
-"""Seconds for which a log that history knows may be missing while an editor renames its new version into place."""
-
 CALM, SHORT_CALM, LONG = 0.3, 0.05, 2.0
 """Seconds without a change after which entries are put back, and how short a rest will do after so long a wait."""
 
@@ -229,10 +226,7 @@ class Delivery:
     def _read(self, path: str) -> fsio.Snapshot | None:
         snapshot = self.place.read(path)
         if snapshot is None and self.place.repo.tree("HEAD", path):
-            deadline = time.monotonic() + RENAME_GAP
-            while snapshot is None and time.monotonic() < deadline:
-                time.sleep(0.01)
-                snapshot = self.place.read(path)
+            snapshot = self.place.awaited(path)
         if snapshot and snapshot.data.endswith(b"\0") and markdown.decode(snapshot.data).editable:
             self._cut_zeros(path, snapshot)
             snapshot = self.place.read(path)

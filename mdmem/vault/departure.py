@@ -58,7 +58,7 @@ class Departures:
         if not repo.head() or not (self.place.root / "memory").is_dir() or repo.is_at_work():
             return
         standing = Standing(self.place)
-        tree = set(filter(self._is_ours, repo.tree()))
+        tree = set(filter(self.place.is_memory, repo.tree()))
         gone = tree - standing.paths
         gone -= {one.file for one in self.journal.scan(settled=False) if one.state == "placed"} if gone else set()
         if gone:
@@ -67,8 +67,8 @@ class Departures:
 
     def origins(self, paths: Iterable[str]) -> list[str]:
         """Give the files that are gone and stand, byte for byte, as one of these new files: they were renamed."""
-        tree = {path: leaf[1] for path, leaf in self.place.repo.tree().items() if self._is_ours(path)}
-        fresh = [path for path in paths if self._is_ours(path) and path not in tree]
+        tree = {path: leaf[1] for path, leaf in self.place.repo.tree().items() if self.place.is_memory(path)}
+        fresh = [path for path in paths if self.place.is_memory(path) and path not in tree]
         if not fresh:
             return []
         standing = Standing(self.place)
@@ -77,8 +77,8 @@ class Departures:
 
     def old_names(self, fresh: Mapping[str, bytes]) -> dict[str, str]:
         """Give of new documents the names that they have in history, where one is much like a file that is gone."""
-        come = {path: data for path, data in fresh.items() if self._is_ours(path) and not units.is_log(path)}
-        gone = set(filter(self._is_ours, self.place.repo.tree())) - Standing(self.place).paths if come else set()
+        come = {path: data for path, data in fresh.items() if self.place.is_memory(path) and not units.is_log(path)}
+        gone = set(filter(self.place.is_memory, self.place.repo.tree())) - Standing(self.place).paths if come else set()
         if not gone:
             return {}
         return {new: old for old, new in renames.find(self.place.repo.read_many("HEAD", sorted(gone)), come).items()}
@@ -88,9 +88,6 @@ class Departures:
         standing, then = Standing(self.place), self.place.repo.tree(commit)
         come = {other: self.place.content(other) or b"" for other in sorted(standing.paths - then.keys() - {path})}
         return renames.find({path: data}, come).get(path)
-
-    def _is_ours(self, path: str) -> bool:
-        return path.endswith(".md") and path.startswith(self.place.homes)
 
     def records(self, before: Mapping[str, bytes], after: Mapping[str, Content]) -> Iterator[Record]:
         """Make the records of files that a person deleted; `before` holds what HEAD has of them.

@@ -91,7 +91,7 @@ def _counted(paths: Sequence[str]) -> str:
     return _named(paths[0]) if len(paths) == 1 else f"{len(paths)} files"
 
 
-def counted(paths: Sequence[str]) -> str:
+def counted_with_verb(paths: Sequence[str]) -> str:
     """Name one file, or say how many there are, each with its verb; "" for none."""
     return f"{_counted(paths)} {'was' if len(paths) == 1 else 'were'}" if paths else ""
 

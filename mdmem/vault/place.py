@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -22,6 +23,9 @@ from mdmem.text.units import Unit
 
 SETTINGS = (config.MARKER, ".gitattributes", ".mdmem/distilled.tsv", ".mdmem/rejected.tsv", ".mdmem/usage.tsv")
 """Files of the vault besides memory that are committed with it."""
+
+RENAME_GAP = 0.1
+"""Seconds for which a file may be missing while an editor renames its new version into place."""
 
 GUARD = re.compile(r"(?P<address>.*)@(?P<hash>[0-9a-f]{6})\Z", re.DOTALL)
 
@@ -104,6 +108,18 @@ class Place:
         except MdmemError:
             return None
         return snapshot.data if snapshot else None
+
+    def awaited(self, path: str) -> fsio.Snapshot | None:
+        """Read a file that is missing, for as long as an editor may take to rename its new version into place."""
+        snapshot, deadline = None, time.monotonic() + RENAME_GAP
+        while snapshot is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+            snapshot = self.read(path)
+        return snapshot
+
+    def is_memory(self, path: str) -> bool:
+        """Tell whether a path is that of a memory file in one of the homes."""
+        return path.endswith(".md") and path.startswith(self.homes)
 
     def entry(self, path: str, unit: Unit) -> Entry:
         """Give a unit as users see it."""

@@ -6,7 +6,7 @@ be the one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mdmem.errors import NotFound
@@ -107,7 +107,7 @@ def _lacks(info: CommitInfo, path: str) -> bool:
 def _unseen(place: Place, path: str, known: bytes, since: str) -> tuple[str, ...]:
     """Find what a file became of which no commit tells that: it was renamed just now, or in two steps."""
     standing = Standing(place).paths
-    tree, before = set(_ours(place, place.repo.tree())), place.repo.tree(since)
+    tree, before = set(filter(place.is_memory, place.repo.tree())), place.repo.tree(since)
     gone = place.repo.read_many("HEAD", sorted(tree - standing))
     if path not in gone:
         last = _last(place, path)
@@ -123,10 +123,6 @@ def _last(place: Place, path: str) -> bytes | None:
             if file.path == path and (blob := file.new or file.old):
                 return dict(place.repo.blobs([blob]))[blob]
     return None
-
-
-def _ours(place: Place, paths: Iterable[str]) -> Iterable[str]:
-    return (path for path in paths if path.endswith(".md") and path.startswith(place.homes))
 
 
 def _candidates(place: Place, path: str, gone: Mapping[str, bytes], come: Mapping[str, bytes]) -> tuple[str, ...]:
