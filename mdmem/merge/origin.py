@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 from mdmem.text import standing, units
 from mdmem.text.items import CLOCK
@@ -17,6 +18,7 @@ _ENTRY = re.compile(rf"\s*[-*+] (?:\[[ xX]\] )?({CLOCK})")
 _WORD = re.compile(r"[0-9A-Za-z_]+|[^\s0-9A-Za-z_]")
 
 Lines = Counter[str]
+Distance = tuple[int, int, int]
 
 
 def nearest(path: str, versions: Sequence[bytes], now: bytes, *, older: bool = False) -> int:
@@ -26,42 +28,102 @@ def nearest(path: str, versions: Sequence[bytes], now: bytes, *, older: bool = F
     corrected lines the fewest words differ, and then from which the fewest lines went. Of equals it is the oldest; but
     the newest, unless `older`, where that is one of them. Raises ValueError where there is no version.
     """
-    lines = _lines(now)
-    measure = _changed_in_log if units.is_log(path) else _changed
-    distances = [measure(_lines(version), lines) for version in versions]
-    least = min(distances)
-    close = [place for place, distance in enumerate(distances) if distance == least]
+    measure = _OfLog() if units.is_log(path) else _OfDocument()
+    differences = [_differing(version, now) for version in versions]
+    floors = [measure.floor(came, went) for came, went in differences]
+    distances: dict[int, Distance] = {}
+    for place in sorted(range(len(versions)), key=floors.__getitem__):
+        if distances and floors[place] > min(distances.values()):
+            break
+        distances[place] = measure.distance(*differences[place])
+    least = min(distances.values())
+    close = sorted(place for place, distance in distances.items() if distance == least)
     return close[0] if not close[0] and not older else close[-1]
 
 
 def added(version: bytes, now: bytes) -> int:
     """Count the lines of a save that a version does not have."""
-    return (_lines(now) - _lines(version)).total()
+    return _differing(version, now)[0].total()
 
 
-def _lines(version: bytes) -> Lines:
-    return Counter(version.decode("utf-8", "surrogateescape").splitlines())
+def _differing(version: bytes, now: bytes) -> tuple[Lines, Lines]:
+    """Give the lines that came to a version, and those that went."""
+    start = _shared(version, now)
+    old, new = (Counter(one[start:].decode("utf-8", "surrogateescape").splitlines()) for one in (version, now))
+    return new - old, old - new
 
 
-def _changed(version: Lines, now: Lines) -> tuple[int, int, int]:
-    return (version - now).total() + (now - version).total(), 0, 0
+def _shared(one: bytes, other: bytes) -> int:
+    """Count the bytes of whole lines that both begin with."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return one.rfind(b"\n", 0, low) + 1
 
 
-def _changed_in_log(version: Lines, now: Lines) -> tuple[int, int, int]:
-    """Count lines that came, words that differ in corrected lines, which are none that came, and lines that went.
+class _OfDocument:
+    """How far apart versions of a document are."""
 
-    An old word that a save has tells more than an entry that it lacks, which both sides may have taken out.
-    """
-    came, went = now - version, version - now
-    gone: dict[str, list[str]] = {}
-    for line in went.elements():
-        minute, text = _parted(line)
-        gone.setdefault(minute, []).append(text)
-    words = []
-    for minute, text in map(_parted, came):
-        like = [one for one in gone.get(minute, ()) if minute and standing.is_like(text, one)]
-        words += [min(_changed(_words(one), _words(text))[0] for one in like)] if like else []
-    return came.total() - len(words), sum(words), went.total()
+    def floor(self, came: Lines, went: Lines) -> Distance:
+        """Give what the distance is at least, in no time."""
+        return self.distance(came, went)
+
+    def distance(self, came: Lines, went: Lines) -> Distance:
+        """Count the lines that differ."""
+        return came.total() + went.total(), 0, 0
+
+
+class _OfLog:
+    """How far apart versions of a log are. Remembers pairs of lines: the same differ from version to version."""
+
+    def __init__(self) -> None:
+        self._parted = cache(_parted)
+        self._words = cache(_words)
+        self._apart = cache(self._differ)
+        self._is_like = cache(standing.is_like)
+
+    def floor(self, came: Lines, went: Lines) -> Distance:
+        """Give what the distance is at least: with a correction for every line that went, wherever there may be one."""
+        fresh, gone = self._by_minute(came), self._by_minute(went)
+        corrected = sum(min(len(fresh[minute]), len(gone[minute])) for minute in fresh.keys() & gone.keys())
+        return came.total() - corrected, 0, went.total()
+
+    def distance(self, came: Lines, went: Lines) -> Distance:
+        """Count lines that came, words that differ in corrected lines, which are none that came, and lines that went.
+
+        An old word that a save has tells more than an entry that it lacks, which both sides may have taken out.
+        """
+        fresh, gone = self._by_minute(came), self._by_minute(went)
+        corrected = [
+            words for minute in fresh.keys() & gone.keys() for words in self._corrected(fresh[minute], gone[minute])
+        ]
+        return came.total() - len(corrected), sum(corrected), went.total()
+
+    def _corrected(self, fresh: Sequence[str], gone: Sequence[str]) -> Iterator[int]:
+        """Pair lines with those that they may be, corrected, the nearest first: in so many words does each differ."""
+        pairs = [(self._apart(new, old), i, j) for i, new in enumerate(fresh) for j, old in enumerate(gone)]
+        news, olds = set(range(len(fresh))), set(range(len(gone)))
+        for words, i, j in sorted(pairs):
+            if i in news and j in olds and self._is_like(fresh[i], gone[j]):
+                news.remove(i)
+                olds.remove(j)
+                yield words
+
+    def _by_minute(self, lines: Lines) -> dict[str, list[str]]:
+        """Give the texts of entries by the minute that they begin with."""
+        found: dict[str, list[str]] = {}
+        for minute, text in map(self._parted, lines.elements()):
+            if minute:
+                found.setdefault(minute, []).append(text)
+        return found
+
+    def _differ(self, one: str, other: str) -> int:
+        words, others = self._words(one), self._words(other)
+        return (words - others).total() + (others - words).total()
 
 
 def _words(text: str) -> Counter[str]:

@@ -139,7 +139,11 @@ def is_like(one: str, other: str) -> bool:
     grown = (long.startswith(short) and _parts(long, len(short))) or (
         long.endswith(short) and _parts(long, len(long) - len(short))
     )
-    return (bool(short) and grown) or SequenceMatcher(None, one[:2000], other[:2000]).ratio() >= SIMILAR
+    if short and grown:
+        return True
+    pair = SequenceMatcher(None, one[:2000], other[:2000])
+    # The first two are upper bounds of the third, and cheap.
+    return all(ratio() >= SIMILAR for ratio in (pair.real_quick_ratio, pair.quick_ratio, pair.ratio))
 
 
 def _parts(text: str, at: int) -> bool:

@@ -14,7 +14,7 @@ from itertools import groupby
 
 from mdmem import fsio, indexer, merge
 from mdmem.errors import Busy, MdmemError, Refused, StorageFailed
-from mdmem.store.journal import Journal, Mark, Tracked
+from mdmem.store.journal import Journal, Mark, State, Tracked
 from mdmem.store.lock import Lock
 from mdmem.store.repo import Committed
 from mdmem.text import units
@@ -293,10 +293,13 @@ class Commits:
             self.observation.look({path: snapshot})
         decided = {one.record.id for one in self.journal.scan() if one.state != "placed"}
         left = [one for one in share.lost if one.record.id not in decided]
+        marks, noted = [], self.place.now().isoformat(timespec="milliseconds")
         for one in left:
             # What nobody can tell more about is looked for once more before it is written again.
             reason = POWER if is_of_another_boot(one) else STALE if snapshot else DELETED
-            self.journal.mark("held" if reason == DELETED else "waiting", [one.record.id], reason=reason)
+            state: State = "held" if reason == DELETED else "waiting"
+            marks.append(Mark(state=state, ids=(one.record.id,), reason=reason, noted=noted))
+        self.journal.mark_all(marks)
 
     def _settle(self, group: Sequence[Tracked], done: Committed) -> dict[str, str]:
         """Tell the journal which records are in history, and which never will be unless the user changes something."""

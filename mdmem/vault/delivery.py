@@ -128,12 +128,13 @@ class Delivery:
         stat = fsio.look(one.record.path or "", root=self.place.root)
         if stat is None or not stat.st_size or self.place.repo.is_at_work():
             return False
-        quiet = abs(time.time() - max(stat.st_mtime, stat.st_ctime))
         first = self._missed.setdefault(one.record.id, time.monotonic())
-        noted = one.record.extra.get("noted")
-        waited = (self.place.now() - datetime.fromisoformat(noted)).total_seconds() if noted else 0.0
-        long = max(waited, time.monotonic() - first) >= LONG
-        if quiet < (SHORT_CALM if long else CALM):
+        waited = (self.place.now() - datetime.fromisoformat(one.noted)).total_seconds() if one.noted else 0.0
+        waited = max(waited, time.monotonic() - first)
+        quiet = abs(time.time() - max(stat.st_mtime, stat.st_ctime))
+        if self.journal.last == (one.record.path, text_of(fsio.stamp(stat))):
+            quiet = waited  # the last to write was mdmem: nobody else did since this was missed
+        if quiet < (SHORT_CALM if waited >= LONG else CALM):
             return False
         seen = one.record.extra.get("head")
         if seen and not self.place.repo.grew_from(seen):  # git had put another version there, and nobody's editor

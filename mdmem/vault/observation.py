@@ -178,7 +178,7 @@ class Observation:
         return back
 
     def _now(self) -> dict[str, str | None]:
-        return {"noted": self.place.now().isoformat(timespec="seconds"), "head": self.place.repo.head()}
+        return {"noted": self.place.now().isoformat(timespec="milliseconds"), "head": self.place.repo.head()}
 
     def _known(self, path: str, source: str, tracked: Sequence[Tracked]) -> Iterator[Known]:
         """List the entries of a log with the order in which they were placed."""
@@ -240,13 +240,14 @@ class Observation:
         """Keep what is missing: a record that is not in history yet by a mark, another entry by a record of its own."""
         placed = {digest(_unix(one.block or "")): one for one in tracked if one.state == "placed"}
         kept = Counter(key for one in tracked if _is_kept(one) and (key := kept_key(one)))
-        marks, fresh = [], []
+        marks, fresh, now = [], [], self._now()
         for known, verdict in verdicts:
             mine, key = placed.get(digest(known.block)), absence.folded(known.entry)
             if mine is not None:
-                marks.append(Mark(state=STATES[verdict], ids=(mine.record.id,), reason=REASONS[verdict]))
+                why = REASONS[verdict]
+                marks.append(Mark(state=STATES[verdict], ids=(mine.record.id,), reason=why, noted=now["noted"]))
             elif verdict != "kept elsewhere" and not kept[key]:
-                record = restored(path, known, often[key], self._now())
+                record = restored(path, known, often[key], now)
                 fresh.append(record)
                 if verdict != "stale":
                     marks.append(Mark(state="held", ids=(record.id,), reason=REASONS[verdict]))

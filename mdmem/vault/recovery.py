@@ -77,13 +77,11 @@ class Recovery:
 
     def _is_listed(self, one: Tracked) -> bool:
         if one.reason == DELETED:
-            noted = one.record.extra.get("noted")
-            return not noted or self.place.now() - datetime.fromisoformat(noted) < timedelta(days=KEPT_DAYS)
+            return not one.noted or self.place.now() - datetime.fromisoformat(one.noted) < timedelta(days=KEPT_DAYS)
         return one.reason in (UNCLEAR, CONFLICT, FOUND, TORN)
 
     def _held(self, number: int, one: Tracked) -> Held:
         record = one.record
-        noted = record.extra.get("noted")
         commit = record.extra.get("commit")
         return Held(
             number=number,
@@ -91,7 +89,7 @@ class Recovery:
             address=self._address(record),
             text=record.text or "",
             reason=one.reason if one.state == "held" else self._why_waiting(one),
-            noted=datetime.fromisoformat(noted) if noted else None,
+            noted=datetime.fromisoformat(one.noted) if one.noted else None,
             source=f"commit {commit[:8]}" if commit else "journal",
         )
 

@@ -1,6 +1,7 @@
 """The journal: acknowledged changes that are not yet in their file or not yet in history, durable in STATE/journal.
 
-Owns the segments `<UTC date>.log` and their compaction into receipts; beneath this, `lines` owns what stands in them.
+Owns the segments `<UTC date>.log` and their compaction into receipts; beneath this, `lines` owns what stands in them
+and `story` what that says of each record.
 A line is `<crc32> <json>` between newlines, so a torn one never eats the next. It must never wait for another process,
 drop a record that is not settled, or touch a memory file: placing and committing are the caller's, who tells the
 journal by marks.
@@ -13,9 +14,10 @@ import fcntl
 import io
 import os
 import re
+import threading
 import time
-from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from mdmem import fsio
 from mdmem.errors import Busy, StorageFailed
 from mdmem.store.journal import lines
 from mdmem.store.journal.lines import Mark, Receipt, Record, State, Tracked
+from mdmem.store.journal.story import Story
 
 __all__ = ["Journal", "Mark", "Receipt", "Record", "State", "Tracked"]
 
@@ -43,6 +46,7 @@ class Journal:
         self._folder = folder
         self._clock = clock
         self._order = 0
+        self._story, self._reading = Story(), threading.Lock()
         self.last: tuple[str, str] = ("", "")
         """The file of the last placing and how it looked right after, as of the last scan or mark."""
 
@@ -83,10 +87,10 @@ class Journal:
 
     def scan(self, *, settled: bool = True) -> tuple[Tracked, ...]:
         """Give every record and what became of it, in journal order; without the settled ones this is much faster."""
-        story = lines.fold(self._segments())
-        self._order = max(self._order, story.order)
-        self.last = story.last
-        return tuple(story.tracked(id) for id in story.records if settled or story.is_open(id))
+        with self._told() as story:
+            self._order = max(self._order, story.order)
+            self.last = story.last
+            return tuple(map(story.tracked, story.ids(settled=settled)))
 
     def is_empty(self) -> bool:
         """Tell whether there is nothing to scan, without reading."""
@@ -95,7 +99,8 @@ class Journal:
     def commits(self, ids: Collection[str]) -> dict[str, str]:
         """Give the commit of each of these records that is in history; nothing else is parsed."""
         wanted = {id.encode() for id in ids}
-        found = lines.commits(self._segments(), wanted)
+        with self._told() as story:
+            found = {id.decode(): commit for id in wanted if (commit := story.commit(id))}
         if len(found) < len(wanted):  # only after the segments: what leaves them is in the receipts before
             found |= {one.id: one.commit for one in self.receipts(wanted) if one.commit}
         return found
@@ -134,15 +139,16 @@ class Journal:
             due = [stem for stem in self._stems() if self._is_due(stem) and self._seize(stem, locks)]
             if not due:
                 return 0
-            segments = self._segments(durable=True)
-            story = lines.fold(segments)
+            contents = self._segments(durable=True)
+            story = Story().read(contents)
+            segments = {stem: lines.split(data) for stem, data in contents.items()}
             done = sum(self._compact(stem, segments, story) for stem in due if stem in segments)
         self._expire()
         return done
 
-    def _compact(self, stem: str, segments: dict[str, list[bytes]], story: lines.Story) -> bool:
+    def _compact(self, stem: str, segments: dict[str, list[bytes]], story: Story) -> bool:
         """Shrink one segment; marks about records of other segments stay, for those may not shrink this time."""
-        needed = {id for id in story.records if story.is_open(id)}
+        needed = set(story.ids(settled=False))
         needed.update(id for other, rows in segments.items() if other != stem for id in lines.record_ids(rows))
         kept, settled, damaged = [], [], []
         for line in segments[stem]:
@@ -229,7 +235,14 @@ class Journal:
 
     # What follows reads.
 
-    def _segments(self, *, durable: bool = False) -> dict[str, list[bytes]]:
+    @contextmanager
+    def _told(self) -> Iterator[Story]:
+        """Give what all segments say now; only what came since the last time is read closely."""
+        with self._reading:
+            self._story = self._story.read(self._segments())
+            yield self._story
+
+    def _segments(self, *, durable: bool = False) -> dict[str, bytes]:
         """Read all segments as of one moment: nothing was compacted between the first opened and the last looked at."""
         for _ in range(1000):
             with ExitStack() as files:
@@ -237,7 +250,7 @@ class Journal:
                 if fds is not None:
                     for fd in fds.values() if durable else ():
                         fsio.datasync(fd)
-                    return {stem: lines.split(_content(fd)) for stem, fd in fds.items()}
+                    return {stem: _content(fd) for stem, fd in fds.items()}
         raise Busy("the journal is being compacted", "try again")
 
     def _open_all(self, files: ExitStack) -> dict[str, int] | None:
@@ -269,7 +282,13 @@ class Journal:
         return True
 
     def _is_due(self, stem: str) -> bool:
-        return stem[:10] != self._day() or self._size(stem) > _LIMIT
+        if stem[:10] != self._day():
+            return True
+        size = self._size(stem)
+        if size <= _LIMIT:
+            return False
+        with self._told() as story:  # a backlog, or a large held text, would be read closely for nothing
+            return 2 * story.size() <= size
 
     def _is_worth(self, stem: str, rows: list[bytes], kept: list[bytes]) -> bool:
         # Of today's, only when half goes, or a large held text would have it rewritten with every commit.

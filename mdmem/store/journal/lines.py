@@ -1,6 +1,6 @@
-"""The lines of the journal: how its nouns are written and read, and what all lines together say of each record.
+"""The lines of the journal: how its nouns are written and read.
 
-Owns the grammar `<crc32> <json>` and its folding. It must never touch a file, or parse a line before it has to: kind
+Owns the grammar `<crc32> <json>`. It must never touch a file, or parse a line before it has to: kind
 and ids of each are at places that are known, and what follows may be long.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Literal
@@ -53,7 +53,7 @@ class Record:
 class Mark:
     """What became of some records. `block` is the text exactly as it was placed at `offset` (bytes) of `path`.
 
-    `stamp` is how the file looked right after, `boot` tells since when the machine runs.
+    `stamp` is how the file looked right after, `boot` tells since when the machine runs, `noted` when it was seen.
     """
 
     state: State
@@ -65,6 +65,7 @@ class Mark:
     reason: str | None = None
     stamp: str | None = None
     boot: str | None = None
+    noted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,12 @@ class Tracked:
     commit: str | None = None
     reason: str | None = None
     boot: str | None = None
+    seen: str | None = None
+
+    @property
+    def noted(self) -> str | None:
+        """When what it says was seen, in ISO 8601: that its text was gone, for one."""
+        return self.seen or self.record.extra.get("noted")
 
     @property
     def file(self) -> str:
@@ -105,27 +112,6 @@ class Receipt:
     group: str | None = None
     before: str | None = None
     after: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Story:
-    """The lines of all segments by the id of their record, unparsed: first the record, then its marks in order."""
-
-    records: dict[bytes, bytes]
-    marks: dict[bytes, list[bytes]]
-    order: int = 0
-    """The last placing's."""
-    last: tuple[str, str] = ("", "")
-    """The file of the last placing, and its stamp."""
-
-    def is_open(self, id: bytes) -> bool:
-        """Tell whether a record is not settled yet."""
-        return id not in self.marks or not self.marks[id][-1].startswith(_SETTLED, 9)
-
-    def tracked(self, id: bytes) -> Tracked:
-        """Parse what there is of one record."""
-        marks = [json.loads(line[9:]) for line in self.marks.get(id, ())]
-        return _tracked(json.loads(self.records[id][9:]), marks)
 
 
 def compose(payload: dict[str, Any]) -> bytes:
@@ -160,37 +146,25 @@ def record_id(line: bytes) -> bytes:
     return line[16 : line.find(b'"', 16)]
 
 
+def is_settled(line: bytes) -> bool:
+    """Tell whether this mark, as the last of a record, is the end of it."""
+    return line.startswith(_SETTLED, 9)
+
+
+def commit_of(line: bytes) -> str | None:
+    """Give the commit that a mark tells of."""
+    commit = json.loads(line[9:]).get("commit") if line.startswith(_COMMITTED, 9) else None
+    return str(commit) if commit else None
+
+
+def is_placing(line: bytes) -> bool:
+    """Tell whether this mark says where a record was placed."""
+    return line.startswith(_PLACED, 9)
+
+
 def record_ids(lines: list[bytes]) -> Iterator[bytes]:
     """Yield the ids of the records among lines."""
     return (record_id(line) for line in lines if is_whole(line) and not is_mark(line))
-
-
-def fold(segments: dict[str, list[bytes]]) -> Story:
-    """Gather the lines of all segments by record; of a record that stands in two, the first counts."""
-    records: dict[bytes, bytes] = {}
-    marks: dict[bytes, list[bytes]] = {}
-    placed = b""
-    for line in (line for lines in segments.values() for line in lines if is_whole(line)):
-        if not is_mark(line):
-            records.setdefault(record_id(line), line)
-            continue
-        placed = line if line.startswith(_PLACED, 9) else placed
-        for id in marked(line):
-            marks.setdefault(id, []).append(line)
-    if not placed:
-        return Story(records, marks)
-    last = json.loads(placed[9:])
-    return Story(records, marks, last["order"], (last.get("path", ""), last.get("stamp", "")))
-
-
-def commits(segments: dict[str, list[bytes]], ids: Set[bytes]) -> dict[str, str]:
-    """Give the last commit that a mark tells of each of these records; no other line is looked at."""
-    found: dict[str, str] = {}
-    for line in (line for lines in segments.values() for line in lines if line.startswith(_COMMITTED, 9)):
-        if is_whole(line) and not ids.isdisjoint(marked(line)):
-            mark = json.loads(line[9:])
-            found |= {id: mark["commit"] for id in mark["ids"] if id.encode() in ids and "commit" in mark}
-    return found
 
 
 def slim(value: Record | Mark | Receipt) -> dict[str, Any]:
@@ -205,7 +179,9 @@ def _known(payload: dict[str, Any], kind: type[Record | Receipt]) -> dict[str, A
     return {name: item for name, item in payload.items() if name in names}
 
 
-def _tracked(payload: dict[str, Any], marks: list[dict[str, Any]]) -> Tracked:
+def tracked(record: bytes, marked: Sequence[bytes]) -> Tracked:
+    """Parse what the lines of one record say: its own, and its marks in order."""
+    payload, marks = json.loads(record[9:]), [json.loads(line[9:]) for line in marked]
     given = _known(payload, Record)
     given["meta"] = tuple((key, value) for key, value in payload.get("meta", ()))
     placed: dict[str, Any] = {}
@@ -223,6 +199,7 @@ def _tracked(payload: dict[str, Any], marks: list[dict[str, Any]]) -> Tracked:
         commit,
         marks[-1].get("reason") if marks else None,
         placed.get("boot"),
+        marks[-1].get("noted") if marks else None,
     )
 
 
