@@ -16,6 +16,7 @@ from vault_sandbox import CODE, DAY, HEADING, again, body, committed, git, log, 
 from mdmem import Vault, fsio
 from mdmem.errors import BadInput, StorageFailed
 from mdmem.model import NewEntry
+from mdmem.store.journal import Journal
 from mdmem.vault import intake
 from mdmem.vault.commits import Commits
 
@@ -374,3 +375,20 @@ def test_an_add_starts_few_processes(vault: Vault, tmp_path: Path) -> None:
             pytest.skip("strace is missing, or may not trace")
     ran = [line for line in trace.read_text().split("\n") if "core.hooksPath" in line and line.endswith("= 0")]
     assert len(ran) <= 11
+
+
+def test_what_another_process_placed_and_never_marked_is_not_placed_again(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, other = again(vault), again(vault)
+    record = intake.record(mine.place, NewEntry("Once is enough"), "group")
+    mine.parts.journal.append(record)
+    with monkeypatch.context() as killed, other.parts.delivery.writing(500):
+        killed.setattr(Journal, "mark_all", lambda *_, **__: None)
+        other.parts.delivery.deliver()
+    assert body(vault).count("Once is enough") == 1
+    with mine.parts.delivery.writing(500):
+        mine.parts.delivery.deliver(frozenset([record.id]))
+    again(vault).commit()
+    assert body(vault).count("Once is enough") == 1
+    assert status(vault) == ""

@@ -11,6 +11,7 @@ import pytest
 from vault_sandbox import DAY, HEADING, again, body, committed, git, log, ops, status, write
 
 from mdmem import Vault
+from mdmem.errors import Busy
 from mdmem.vault.delivery import CALM
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -462,10 +463,39 @@ def test_who_takes_an_entry_out_again_may_mean_it(three: Vault) -> None:
     save(three, A + B)
     settle(three)
     assert body(three) == A + B + C
-    save(three, A + B)
+    save(three, A + B, ago=-4)  # in less time nobody notices that it is back
     settle(three)
     assert body(three) == A + B
     assert kept(three) == [("stale copy, not clear if meant", C[8:-1])]
+
+
+def test_what_is_put_back_and_dropped_again_at_once_comes_back(three: Vault) -> None:
+    for _ in range(3):
+        save(three, A + B)
+        settle(three)
+        assert body(three) == A + B + C
+    assert kept(three) == []
+
+
+def test_what_an_older_copy_drops_is_not_taken_out_by_another_one(
+    three: Vault, monkeypatch: pytest.MonkeyPatch, clock: Any
+) -> None:
+    monkeypatch.setattr("mdmem.vault.delivery.CALM", 3600)
+    monkeypatch.setattr("mdmem.vault.delivery.LONG", 3600)
+    save(three, A + "- 14:33 typed by one person\n")
+    again(three).commit()  # what it dropped is on its way back
+    clock.move(minutes=1)
+    Vault.open(three.root).add("Digestives with it")
+    save(three, A + B + C + "- 14:35 typed by another person\n")
+    again(three).status()
+    monkeypatch.setattr("mdmem.vault.delivery.CALM", CALM)
+    time.sleep(CALM)
+    again(three).status()  # and back, before the last save is committed, and merged
+    settle(three)
+    found = body(three)
+    wanted = (A, B, C, "- 14:33 typed by one person\n", "- 14:34 Digestives with it\n", "14:35 typed by another")
+    assert [found.count(entry) for entry in wanted] == [1] * len(wanted)
+    assert kept(three) == []
 
 
 @pytest.mark.parametrize("path", [DAY, "memory/plan.md"])
@@ -487,3 +517,19 @@ def test_an_older_copy_does_not_revert_what_another_person_saved(vault: Vault, p
         assert log(vault, path).count(words) == 1
     assert again(vault).conflicts() == []
     assert kept(vault) == []
+
+
+def test_nothing_is_committed_unseen_while_another_process_is_looking(
+    three: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mdmem.vault.observation.PATIENCE_MS", 50)
+    mine = A + "- 14:33 typed by a person\n"
+    save(three, mine)
+    with again(three).parts.observation.lock.hold(50):
+        with pytest.raises(Busy):
+            again(three).commit()
+        assert again(three).add("Digestives with it").pending
+        assert body(three) == mine
+    settle(three)
+    assert [body(three).count(entry) for entry in (A, B, C, "typed by a person", "Digestives")] == [1] * 5
+    assert kept(three) == []

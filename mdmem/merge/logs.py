@@ -54,12 +54,36 @@ def merge(base: str, ours: str, theirs: str, *, take: Take = "ours") -> tuple[st
 
 def left(base: str, ours: str) -> str:
     """Give a version of a log without the entries that were added to it: what became of those that the base has."""
-    log = entries.parse(ours).entries
-    known = recognised(entries.parse(base).entries, log)
+    log, was = entries.parse(ours).entries, entries.parse(base).entries
+    known = recognised(was, log)
+    order = [known[place] for place in sorted(known)]
+    if order != sorted(order) and _between(base, was) == _between(ours, log):
+        return _reordered(base, was, {known[place]: _whole(ours, log[place]) for place in known})
     for place in reversed(range(len(log))):
         if place not in known:
             ours = ours[: log[place].start] + ours[log[place].end :]
     return ours
+
+
+def _reordered(base: str, was: Sequence[LogEntry], parts: Mapping[int, str]) -> str:
+    """Have parts stand where the entries of `base` stand that they are: nobody means to move what is put back."""
+    for place in reversed(range(len(was))):
+        part = parts.get(place, "")
+        if standing.key_of(part) != standing.key(was[place]):
+            base = base[: was[place].start] + part + base[was[place].end :]
+    return base
+
+
+def _whole(source: str, entry: LogEntry) -> str:
+    part = source[entry.start : entry.end]
+    return part if part.endswith("\n") else f"{part}\n"
+
+
+def _between(source: str, log: Sequence[LogEntry]) -> str:
+    """Give the text of a log that is no entry's, without spaces and the ends of lines."""
+    for one in reversed(log):
+        source = source[: one.start] + source[one.end :]
+    return "".join(source.split())
 
 
 def _slot(canvas: Side, clocks: Mapping[Name, str]) -> Slot:

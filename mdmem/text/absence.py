@@ -23,6 +23,9 @@ Verdict = Literal["kept elsewhere", "deleted", "unclear", "stale"]
 CALM_NS = 60_000_000_000
 """After so long without being missed, an entry may well have been taken out on purpose."""
 
+HASTE_NS = 3_000_000_000
+"""In less time nobody notices what was put back, and takes it out again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Known:
@@ -80,8 +83,12 @@ def judge(known: Sequence[Known], before: str, now: str, evidence: Evidence) -> 
     if not _same(_without(before, open_), now):
         return found
     # Nothing else was changed: what has stood there for long, or was put back before, may have been taken out.
-    stood = {id(one) for one in open_ if evidence.saved - one.order >= CALM_NS or folded(one.entry) in evidence.back}
+    stood = {id(one) for one in open_ if evidence.saved - one.order >= _calm(one, evidence)}
     return [(one, "unclear" if id(one) in stood else verdict) for one, verdict in found]
+
+
+def _calm(one: Known, evidence: Evidence) -> int:
+    return HASTE_NS if folded(one.entry) in evidence.back else CALM_NS
 
 
 def _verdicts(

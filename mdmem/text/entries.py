@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 
 from mdmem.text.items import (
     BLANKS,
@@ -130,6 +131,10 @@ class _Head:
     width: int  # of the head as typed, without the space behind it
 
 
+REMEMBERED = range(4096, 1 << 20)
+"""Lengths of the logs of which the last ones read are kept in memory: of one change, each is asked for many times."""
+
+
 def log_date(name: str) -> date | None:
     """Tell the day a file name stands for: `2026-11-29.md`, `2026-11-29-1430-slug.md`, either with `.zst`."""
     found = _NAME.fullmatch(name)
@@ -154,6 +159,17 @@ def line_ending(source: str) -> str:
 
 def parse(source: str, *, only: Container[str] | None = None) -> Log:
     """Read a daily log. Takes any str, in linear time. With `only`, entries of other labels are passed over."""
+    if only is None and len(source) in REMEMBERED:
+        return _remembered(source)
+    return _parse(source, only)
+
+
+@lru_cache(maxsize=8)
+def _remembered(source: str) -> Log:
+    return _parse(source, None)
+
+
+def _parse(source: str, only: Container[str] | None) -> Log:
     entries: list[LogEntry] = []
     passages: list[Passage] = []
     seen: Counter[str] = Counter()

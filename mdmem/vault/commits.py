@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from mdmem import fsio, indexer, merge
@@ -146,7 +146,8 @@ class Commits:
     def _merge(self, one: Tracked) -> None:
         found = dict(self.place.repo.blobs(one.record.extra["versions"]))
         base, ours = (found[blob] for blob in one.record.extra["versions"])
-        self.mend(Older(one.file, base, merge.left(one.file, base, ours)))
+        copy = Older(one.file, base, ours).keeping(one.record.extra.get("back", ()))
+        self.mend(replace(copy, ours=merge.left(copy.path, copy.base, copy.ours)))
         self.journal.mark("void", [one.record.id], reason="merged")
 
     def _whole(self, path: str, now: fsio.Snapshot | None, before: bytes) -> fsio.Snapshot | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -81,12 +81,23 @@ class DayLog:
         return not standing.openings(blocks[0]).isdisjoint(self._openings) or any(map(self._tail, blocks))
 
     @cached_property
+    def _count(self) -> Counter[standing.Key]:
+        return standing.count(self.source)
+
+    @cached_property
+    def _held(self) -> Counter[absence.Folded]:
+        return absence.held(self.source)
+
+    @cached_property
     def _openings(self) -> set[str]:
         return standing.openings(self.source)
 
-    def find(self, records: Sequence[Record], known: Known) -> dict[str, str]:
-        """Find records whose text stands there unexplained, whole or as the log's torn end: id → text."""
-        there, in_head = standing.count(self.source), standing.count(known.committed)
+    def find(self, records: Sequence[Record], known: Known, *, whole: Collection[str] = frozenset()) -> dict[str, str]:
+        """Find records whose text stands there unexplained, whole or as the log's torn end: id → text.
+
+        Those whose ids are in `whole` are looked for as a whole only.
+        """
+        there, in_head = self._count, standing.count(known.committed)
         for record in records:
             if record.op == "restore":
                 if self.holds(record):
@@ -98,7 +109,7 @@ class DayLog:
                     known.add(block)
                     self.found[record.id] = block
                     break
-        self._find_torn(records, known)
+        self._find_torn([record for record in records if record.id not in whole], known)
         return self.found
 
     def missing(self, placed: Sequence[Tracked]) -> list[Tracked]:
@@ -110,7 +121,7 @@ class DayLog:
         """List the ids of entries that are to be put back and would stand there more often than they did."""
         if all(record.op != "restore" for record in coming):
             return []
-        there = absence.held(self.source)
+        there = self._held.copy()
         found = []
         for record in sorted(coming, key=lambda record: record.op == "restore"):
             for entry in entries.parse(forms(record)[0]).entries[:1]:
@@ -121,9 +132,8 @@ class DayLog:
 
     def holds(self, record: Record) -> bool:
         """Tell whether an entry that is to be put back stands there, as often as it should."""
-        there = absence.held(self.source)
         found = entries.parse(forms(record)[0]).entries
-        return bool(found) and there[absence.folded(found[0])] >= int(record.extra["count"])
+        return bool(found) and self._held[absence.folded(found[0])] >= int(record.extra["count"])
 
     def _find_torn(self, records: Sequence[Record], known: Known) -> None:
         """Find the record that the log ends in the middle of, be it only without its last line's ending."""
@@ -154,7 +164,7 @@ class DayLog:
             return True
         whole = tail.rstrip("\r\n") + self.ending
         key = standing.key_of(whole)
-        often = standing.count(self.source)[key] if key else 0
+        often = self._count[key] if key else 0
         if key is None or not often:
             return False
         return known.explains(whole, often, standing.count(known.committed)[key])

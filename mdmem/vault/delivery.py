@@ -51,6 +51,7 @@ class Delivery:
     _missed: dict[str, float] = field(default_factory=dict)
     _back: dict[str, Tracked] = field(default_factory=dict)
     _unsynced: list[fsio.Appended] = field(default_factory=list)
+    _grown: dict[str, bool] = field(default_factory=dict)
 
     @contextmanager
     def writing(self, timeout_ms: int) -> Iterator[None]:
@@ -101,6 +102,7 @@ class Delivery:
 
     def deliver(self, own: frozenset[str] = frozenset()) -> None:
         """Place what waits, in the order of the journal; called under the lock. `own` was journalled just now."""
+        self._grown = {}
         open_ = self._after_power_loss(self.waiting())
         torn = self._torn(open_)
         waiting = [one for one in open_ if one.state == "waiting" and one.record.id not in torn]
@@ -132,15 +134,20 @@ class Delivery:
         waited = (self.place.now() - datetime.fromisoformat(one.noted)).total_seconds() if one.noted else 0.0
         waited = max(waited, time.monotonic() - first)
         quiet = abs(time.time() - max(stat.st_mtime, stat.st_ctime))
-        if self.journal.last == (one.record.path, text_of(fsio.stamp(stat))):
+        if self.journal.last == (one.file, text_of(fsio.stamp(stat))):
             quiet = waited  # the last to write was mdmem: nobody else did since this was missed
         if quiet < (SHORT_CALM if waited >= LONG else CALM):
             return False
         seen = one.record.extra.get("head")
-        if seen and not self.place.repo.grew_from(seen):  # git had put another version there, and nobody's editor
+        if seen and not self._grew_from(seen):  # git had put another version there, and nobody's editor
             self.journal.mark("void", [one.record.id], reason="the branch is another one now")
             return False
         return True
+
+    def _grew_from(self, seen: str) -> bool:
+        if seen not in self._grown:  # most of what is missed was missed at once
+            self._grown[seen] = self.place.repo.grew_from(seen)
+        return self._grown[seen]
 
     def is_foreign(self) -> bool:
         """Tell whether somebody else wrote to the log that mdmem wrote to last. Asked after `waiting`."""
@@ -198,7 +205,9 @@ class Delivery:
             if log.snapshot and self.observation.is_foreign(path, log.snapshot.stamp):
                 self.place.require_rest([path])
                 self.observation.look({path: log.snapshot})
-            there = self._standing(log, [record for record in records if record.id not in own])
+            # Somebody may have written even what was journalled just now, and died before it was marked.
+            spared = own if self._is_ours(path, log.snapshot) else frozenset()
+            there = self._standing(log, [record for record in records if record.id not in spared], own)
             doubled = log.doubled([record for record in records if record.id not in there])
             if doubled:
                 self.journal.mark("void", doubled, reason="it comes back as what it was")
@@ -215,6 +224,10 @@ class Delivery:
             self._say([record for record in records if record.id in self._back and record.id in fresh], path)
             return
         raise Refused(f"{path} is being saved all the time", "it is delivered by the next command")
+
+    def _is_ours(self, path: str, snapshot: fsio.Snapshot | None) -> bool:
+        """Tell whether a log is as mdmem left it when it noted that last."""
+        return snapshot is None or self.journal.last == (path, text_of(snapshot.stamp))
 
     def _say(self, back: Sequence[Record], path: str) -> None:
         self.put_back += len(back)
@@ -246,10 +259,10 @@ class Delivery:
 
     # Records that a process placed before it died
 
-    def _standing(self, log: DayLog, strange: Sequence[Record]) -> dict[str, str]:
+    def _standing(self, log: DayLog, strange: Sequence[Record], own: frozenset[str]) -> dict[str, str]:
         """Find records that stand in the log already, or as the torn end of it: record id → text as it stands."""
         maybe = [record for record in strange if log.source and log.may_hold(record)]
-        return log.find(maybe, self._known(log, {record.id for record in strange})) if maybe else {}
+        return log.find(maybe, self._known(log, {record.id for record in strange}), whole=own) if maybe else {}
 
     def _known(self, log: DayLog, strange: set[str]) -> Known:
         """Gather what else explains that a text stands in the log: records placed before, and HEAD."""

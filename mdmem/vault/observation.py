@@ -28,6 +28,9 @@ from mdmem.vault.reasons import DELETED, MERGE, STALE, UNCLEAR
 OBSERVED = "observed"
 """A file of STATE: the log that was looked at last, and its stamp then."""
 
+PATIENCE_MS = 10_000
+"""How long another process may be looking: whoever goes on without having looked wipes the traces away."""
+
 REASONS: Mapping[Verdict, str] = {
     "stale": STALE,
     "unclear": UNCLEAR,
@@ -101,33 +104,48 @@ class Observation:
         """Find what these versions of files lack though it was never taken out, and note in the journal what is to
         become of it: of each known entry of a log, and of changes that an older copy reverted.
 
-        `names` has the old name of a file that was renamed. Called before mdmem writes to a file or commits it.
+        `names` has the old name of a file that was renamed. Called before mdmem writes to a file or commits it, which
+        must wait, too, when another process is looking for long. Raises Busy.
         """
         files = {path: now for path, now in found.items() if path.endswith(".md") and _is_editable(now)}
         if not files or self.place.repo.is_at_work():
             return
-        # A damaged repository must not keep anything out of the log. Two at once would each put the same back.
-        with suppress(MdmemError), self.lock.hold(self.place.settings.whole("lock.timeout_ms")):
+        with self.lock.hold(PATIENCE_MS):  # two at once would each put the same back
+            self._look_at(files, names or {})
+
+    def _look_at(self, files: Mapping[str, fsio.Snapshot], names: Mapping[str, str]) -> None:
+        try:
             logs = {path: self._left(path, now) for path, now in files.items() if units.is_log(path)}
             # Most often another process has added something: then history need not be asked, which takes two of git's.
-            due = {(names or {}).get(path, path): path for path in files if path not in logs or logs[path].is_foreign}
-            for name, past in older.pasts(self.place, list(due)).items():
-                path = due[name]
-                copy = older.find(self.place, name, past, files[path])
-                if path in logs:
-                    self._look(path, files[path], logs[path], past, copy)
-                self._note_reverted(path, files[path], past, copy)
-            for path in logs:
-                self._remember(path, files[path])
+            due = {names.get(path, path): path for path in files if path not in logs or logs[path].is_foreign}
+            pasts = {due[name]: past for name, past in older.pasts(self.place, list(due)).items()}
+            copies = {path: older.find(self.place, name, pasts[path], files[path]) for name, path in due.items()}
+        except MdmemError:  # a damaged repository must not keep anything out of the log
+            return
+        going = {path: self._judge(path, files[path], logs.get(path), pasts[path], copies[path]) for path in copies}
+        for path, left in logs.items():
+            # What the merge will take out again stays held.
+            self._let_go(left.tracked, left.now, but=going.get(path, ()))
+            self._remember(path, files[path])
+
+    def _judge(
+        self, path: str, now: fsio.Snapshot, left: Left | None, past: Past, copy: Older | None
+    ) -> Collection[absence.Folded]:
+        """Note what is to become of what a version lacks; give the entries that merging will take out of it."""
+        back: list[str] = []
+        if left is not None:
+            self._look(path, now, left, past, copy)
+            back = [block for one in left.tracked if _is_coming_back(one) and (block := _block(one))]
+        copy = copy.keeping(back) if copy else None
+        self._note_reverted(path, now, past, copy, back)
+        return _entries(copy.base) - _entries(copy.ours) if copy else ()
 
     def _left(self, path: str, snapshot: fsio.Snapshot) -> Left:
         # The journal is read after the file: whatever mdmem wrote into it is known then.
         tracked = [one for one in self.journal.scan() if one.file == path]
         head = self.place.repo.read("HEAD", path) or b""
         coming = "".join(form for one in tracked if _is_coming(one) for form in daylog.forms(one.record))
-        left = Left(tracked, head, reference(tracked, decoded(head)), coming, decoded(snapshot.data))
-        self._let_go(tracked, left.now)
-        return left
+        return Left(tracked, head, reference(tracked, decoded(head)), coming, decoded(snapshot.data))
 
     def _look(self, path: str, snapshot: fsio.Snapshot, left: Left, past: Past, copy: Older | None) -> None:
         tracked, head, before, now = left.tracked, left.head, left.before, left.now
@@ -153,13 +171,18 @@ class Observation:
             verdicts = [(one, "unclear") for one, _ in verdicts]
         self._note(path, verdicts, tracked, Counter(absence.folded(one.entry) for one in known))
 
-    def _note_reverted(self, path: str, now: fsio.Snapshot, past: Past, copy: Older | None) -> None:
-        """Note that a save reverts what was changed since its copy was read; or say that it may be meant."""
+    def _note_reverted(
+        self, path: str, now: fsio.Snapshot, past: Past, copy: Older | None, back: Sequence[str]
+    ) -> None:
+        """Note that a save reverts what was changed since its copy was read; or say that it may be meant.
+
+        Entries on their way `back` were not taken out by what was changed.
+        """
         if copy is not None and copy.is_lost:
             waiting = (one for one in self.journal.scan(settled=False) if one.record.op == MERGE)
             if not any(one.state == "waiting" and one.file == path for one in waiting):
-                blobs = [self.place.repo.blob_id(data) for data in (copy.base, copy.ours)]
-                extra = {"versions": blobs, **self._now()}
+                blobs = [self.place.repo.blob_id(data) for data in (copy.base, past.versions[0])]
+                extra = {"versions": blobs, "back": list(back), **self._now()}
                 self.journal.append(Record(op=MERGE, path=path, extra=extra))
         elif copy is None and older.is_back(path, past, now.data):
             what = f"{units.stem_of(path)} was saved as it stood before its last change"
@@ -218,14 +241,14 @@ class Observation:
         for path in dict.fromkeys(one.file for one in held):
             self._let_go((one for one in held if one.file == path), decoded(self.place.content(path) or b""))
 
-    def _let_go(self, tracked: Iterable[Tracked], now: str) -> None:
-        """Let go of what is kept for a log and stands in it again."""
+    def _let_go(self, tracked: Iterable[Tracked], now: str, but: Collection[absence.Folded] = ()) -> None:
+        """Let go of what is kept for a log and stands in it again, `but` for some entries."""
         there = absence.held(now)
         back = []
         for one in tracked:
             if one.state == "held" and one.record.is_entry and (one.reason or "") in (UNCLEAR, DELETED):
                 key = kept_key(one)
-                if key and there[key] >= int(one.record.extra.get("count", 1)):
+                if key and key not in but and there[key] >= int(one.record.extra.get("count", 1)):
                     back.append(one.record.id)
         if back:
             self.journal.mark("void", back, reason="it stands there again")
@@ -298,14 +321,25 @@ def reference(tracked: Sequence[Tracked], head: str) -> str:
 
 def kept_key(one: Tracked) -> absence.Folded | None:
     """Give what the entry of a record says, as logs are compared by it."""
-    block = one.record.extra.get("block") or one.block or ""
-    found = entries.parse(str(block)).entries
+    found = entries.parse(_block(one)).entries
     return absence.folded(found[0]) if found else None
+
+
+def _block(one: Tracked) -> str:
+    """Give an entry as it stood; "" for one that never did."""
+    return str(one.record.extra.get("block") or one.block or "")
 
 
 def is_of_another_boot(one: Tracked) -> bool:
     """Tell whether an entry was placed before the machine stopped: its bytes may not have reached the disk."""
     return one.state == "placed" and one.boot not in (None, "", fsio.boot())
+
+
+def _is_coming_back(one: Tracked) -> bool:
+    """Tell whether an entry that a save dropped comes back to its log, or may do so."""
+    if one.record.op != "restore" and one.reason != STALE:
+        return False
+    return one.state in ("waiting", "placed") or (one.state == "held" and one.reason == UNCLEAR)
 
 
 def _is_kept(one: Tracked) -> bool:

@@ -6,12 +6,13 @@ must never write.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mdmem import fsio, merge
 from mdmem.store.repo import CommitInfo, FileChange
-from mdmem.text import entries, markdown, units
+from mdmem.text import entries, markdown, standing, units
+from mdmem.vault.daylog import decoded, encoded
 from mdmem.vault.place import Place
 
 VERSIONS, BYTES = 200, 1 << 25
@@ -44,6 +45,13 @@ class Older:
     def is_lost(self) -> bool:
         """Whether the save lacks more than entries that came later, which are put back one by one."""
         return merge.left(self.path, self.base, self.ours) != self.base
+
+    def keeping(self, back: Sequence[str]) -> Older:
+        """Have `ours` keep these entries of the copy's, which it lacks though nobody took them out: they come back."""
+        if not back:
+            return self
+        less = encoded(standing.without(decoded(self.base), back).rest)
+        return replace(self, ours=merge.three_way(self.path, less, self.ours, self.base, take="theirs").data or b"")
 
 
 @dataclass(frozen=True, slots=True)
