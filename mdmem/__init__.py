@@ -37,7 +37,8 @@ cuts what it shows from the files as they are.
     merge/           two changes of one file brought together, and one change taken back; no I/O
       files.py         which way is right for a file: logs.py by entry, documents.py by key and line
     store/           one adapter for each outside thing; adapters never meet
-      journal/         acknowledged changes, durable until they are in history; lines.py is their grammar
+      journal/         acknowledged changes, durable until they are in history; lines.py is their grammar, story.py
+                       what they say of each
       lock.py          locks between processes
       repo/            git: commits by plumbing, history through GitPython, what no branch has (any more)
       catalog/         SQLite: what is indexed, folded texts, tags

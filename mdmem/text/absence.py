@@ -38,14 +38,16 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What else is known of a version: `seen` entries stood in the one that it was made from, or in an earlier save.
+    """What else is known of a version: `seen` entries stood in an earlier save, `base` is what it was made from.
 
-    `unseen` ones came after the version that it was made from, and `back` ones were put into the file while an editor
-    may have been writing it. `elsewhere` tells whether a text stands in another file now, `coming` is what is being
-    written by mdmem itself, `committed` is in history, and `saved` is when the version was, in ns.
+    That may be some entries too new, for it may have been read between two commits. `unseen` ones came after it, and
+    `back` ones were put into the file while an editor may have been writing it. `elsewhere` tells whether a text stands
+    in another file now, `coming` is what is being written by mdmem itself, `committed` is in history, and `saved` is
+    when the version was, in ns.
     """
 
     seen: Collection[Folded]
+    base: Collection[Folded]
     unseen: Collection[Folded]
     back: Collection[Folded]
     committed: Collection[Folded]
@@ -121,7 +123,7 @@ def _read(known: Sequence[Known], absent: Sequence[Known], evidence: Evidence) -
             return "deleted"
         if folded(one.entry) in unseen or one.order > last_back:
             return "stale"
-        return "deleted" if one.order <= last else "unclear"
+        return "deleted" if one.order <= last or folded(one.entry) in evidence.base else "unclear"
 
     return verdict
 

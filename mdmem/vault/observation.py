@@ -158,7 +158,8 @@ class Observation:
         # What was put back stands in a save that a person made without it: they never saw it.
         back = {kept_key(one) for one in tracked if one.record.op == "restore" and one.order}
         evidence = Evidence(
-            seen=(_entries(None if copy and copy.far else past.saved) - back) | _entries(copy.base if copy else None),
+            seen=_entries(None if copy and copy.far else past.saved) - back,
+            base=_entries(copy.base if copy else None),
             unseen=absence.held(before).keys() - _entries(copy.base) if copy else (),
             back={key for key in back if key},
             committed=_entries(head),

@@ -170,6 +170,6 @@ def run(folder: Path, tries: int, *, apart: bool) -> Outcome:
 
 
 FULL: Mapping[str, Callable[[Path], Outcome]] = {
-    "older copy of a log, agent and person apart": lambda folder: run(folder, 400, apart=True),
-    "older copy of a log, both change one entry": lambda folder: run(folder, 400, apart=False),
+    "older copy of a log, agent and person apart": lambda folder: run(folder, 150, apart=True),
+    "older copy of a log, both change one entry": lambda folder: run(folder, 150, apart=False),
 }

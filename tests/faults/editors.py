@@ -106,12 +106,16 @@ for line in range(lines):
 
 @dataclass
 class Editor:
-    """Somebody at an editor: reads, thinks, saves. `typed` and `cut` are what they wrote and took out."""
+    """Somebody at an editor: reads, thinks, saves, rests for up to so many seconds.
+
+    `typed` and `cut` are what they wrote and took out.
+    """
 
     path: Path
     save: Callable[[Path, bytes], None]
     think: Callable[[], float]
     numbers: random.Random
+    rest: float = 0.5
     typed: list[str] = field(default_factory=list)
     cut: set[str] = field(default_factory=set)
     saves: int = 0
@@ -124,7 +128,7 @@ class Editor:
                 self._edit()
             except Exception as error:
                 self.errors.append(repr(error))
-            time.sleep(self.numbers.random() * 0.5)
+            time.sleep(self.numbers.random() * self.rest)
 
     def _edit(self) -> None:
         text = self._read()
@@ -231,13 +235,14 @@ def watching(
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """How an editor and writers meet; with `timed` what comes back late is a failure, too."""
+    """How an editor and writers meet; with `timed` what comes back late is a failure, too. Times are in seconds."""
 
     style: str
     appenders: int = 8
     lines: int = 50
     pause: float = 0.02
     slowest: float = 0.1
+    rest: float = 0.5
     real: bool = False
     timed: bool = False
 
@@ -249,7 +254,7 @@ def run(folder: Path, race: Race) -> Outcome:
     vault = Vault.init(root)[0]
     vault.add("first of all")
     path = root / vault.today()[0]
-    editor = Editor(path, STYLES[race.style], lambda: numbers.random() ** 3 * race.slowest, numbers)
+    editor = Editor(path, STYLES[race.style], lambda: numbers.random() ** 3 * race.slowest, numbers, race.rest)
     sight = Sight(path, root.with_name(f"{root.name}.said"))
     stop, blind = threading.Event(), threading.Event()
     threads = [threading.Thread(target=editor.run, args=(stop,)), threading.Thread(target=sight.run, args=(blind,))]
@@ -332,7 +337,7 @@ def recoverable(root: Path) -> dict[str, str]:
 
 
 def _full(style: str) -> Callable[[Path], Outcome]:
-    return lambda folder: run(folder, Race(style, lines=300, slowest=2.0, real=has_watch(), timed=True))
+    return lambda folder: run(folder, Race(style, lines=300, slowest=2.0, rest=2.0, real=has_watch(), timed=True))
 
 
 FULL: dict[str, Callable[[Path], Outcome]] = {f"editor, {style}, 8 writers × 300": _full(style) for style in STYLES}
