@@ -29,6 +29,7 @@ from mdmem.evaluate import judgements
 from mdmem.serve import protocol
 from mdmem.store import archive
 from mdmem.store.journal import lines as journal
+from mdmem.store.journal.story import Story
 from mdmem.text import (
     analyze,
     changes,
@@ -245,7 +246,9 @@ def _journal(text: str) -> None:
     whole = [line for line in journal.split(data) if journal.is_whole(line)]
     for line in whole:
         _refusing(lambda line=line: journal.marked(line) if journal.is_mark(line) else journal.record_id(line))
-    journal.fold({"2026-11-29.log": journal.split(data)})
+    name = "2026-11-29.log"
+    grown = Story().read({name: data[: len(data) // 2]}).read({name: data})
+    assert list(grown.ids()) == list(Story().read({name: data}).ids())
 
 
 def _judgements(text: str) -> None:

@@ -668,3 +668,28 @@ def test_many_writers_and_a_compaction_lose_nothing(tmp_path: Path, size: int) -
     assert waiting == {id for id in expected if int(id[17:]) % 2 == 0}
     assert settled == expected - waiting
     assert not (folder / "damaged.log").exists()
+
+
+def test_a_journal_that_grows_says_the_same_as_one_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_LIMIT", 0)
+    folder = tmp_path / "journal"
+    reader, writer = Journal(folder), Journal(folder)
+    for number in range(200):
+        record = Record(op="add", text=f"text {number}")
+        writer.append(record)
+        if number % 3:
+            writer.mark("placed", [record.id], path="a.md", block=f"text {number}\n", offset=number)
+        if number % 4:
+            writer.mark("committed", [record.id], commit=f"{number:040x}")
+        if number % 50 == 49:
+            with (folder / f"{writer._day()}.log").open("ab") as file:
+                file.write(b"\n00000000 {torn")
+        fresh = Journal(folder)
+        assert reader.scan() == fresh.scan()
+        assert reader.scan(settled=False) == fresh.scan(settled=False)
+        assert (reader.last, reader._order) == (fresh.last, fresh._order)
+        if number % 70 == 69:
+            assert writer.compact()
+            assert reader.scan() == Journal(folder).scan()
