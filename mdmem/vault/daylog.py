@@ -75,10 +75,13 @@ class DayLog:
 
     def may_hold(self, record: Record) -> bool:
         """Tell whether its text could stand there, whole or as the log's torn end. Parses nothing."""
-        if record.op == "restore" or "" in self._openings:  # of which the text stands in the next line
+        if record.op == "restore":
             return True
         blocks = self._forms(record)
-        return not standing.openings(blocks[0]).isdisjoint(self._openings) or any(map(self._tail, blocks))
+        opening = next(iter(standing.openings(blocks[0])), "")
+        if opening in self.source and (opening in self._openings or "" in self._openings):
+            return True  # where that stands alone, the text may stand in the next line
+        return any(map(self._tail, blocks))
 
     @cached_property
     def _count(self) -> Counter[standing.Key]:
