@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import stat
@@ -19,6 +20,7 @@ from mdmem.model import NewEntry
 from mdmem.store.journal import Journal
 from mdmem.vault import intake
 from mdmem.vault.commits import Commits
+from mdmem.vault.reasons import TORN
 
 pytestmark = pytest.mark.usefixtures("clock")
 
@@ -392,3 +394,17 @@ def test_what_another_process_placed_and_never_marked_is_not_placed_again(
     again(vault).commit()
     assert body(vault).count("Once is enough") == 1
     assert status(vault) == ""
+
+
+def test_a_batch_that_is_just_being_kept_is_not_taken_for_a_torn_one(vault: Vault) -> None:
+    items = [intake.record(vault.place, NewEntry(f"item {number}"), "group") for number in range(3)]
+    records = intake.whole(items)
+    vault.parts.journal.append(records[0])
+    segment = next((vault.place.state / "journal").glob("*.log"))
+    with segment.open("rb") as writing:
+        fcntl.flock(writing, fcntl.LOCK_SH)  # as whoever is writing the others does
+        again(vault).status()
+    assert [one.reason for one in again(vault).kept_texts()] != [TORN]
+    vault.parts.journal.append(*records[1:])
+    again(vault).status()
+    assert [body(vault).count(f"item {number}") for number in range(3)] == [1, 1, 1]

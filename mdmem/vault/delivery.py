@@ -170,19 +170,23 @@ class Delivery:
 
     def _torn(self, open_: Sequence[Tracked]) -> set[str]:
         """Hold what is left of a batch of which some never reached the disk: it was not acknowledged."""
+        torn = self._incomplete(open_)
+        if not torn:
+            return set()
+        at_rest = self.journal.is_at_rest()
+        torn = self._incomplete(open_)  # who was just writing the rest may be done
+        if at_rest:
+            self.journal.mark_all([Mark(state="held", ids=(id,), reason=TORN) for id in torn])
+        return torn
+
+    def _incomplete(self, open_: Sequence[Tracked]) -> set[str]:
         here = Counter(one.record.group for one in open_)
-        short = {one.record.group for one in open_ if here[one.record.group] < int(one.record.extra.get("of", 1))}
+        short = [one for one in open_ if here[one.record.group] < int(one.record.extra.get("of", 1))]
         if not short:
             return set()
         known = Counter(one.record.group for one in self.journal.scan())
         known.update(one.group for one in self.journal.receipts())
-        torn = [
-            one.record.id
-            for one in open_
-            if one.record.group in short and known[one.record.group] < int(one.record.extra["of"])
-        ]
-        self.journal.mark_all([Mark(state="held", ids=(id,), reason=TORN) for id in torn])
-        return set(torn)
+        return {one.record.id for one in short if known[one.record.group] < int(one.record.extra["of"])}
 
     def observe(self, paths: Iterable[str]) -> bool:
         """Look what somebody else who wrote to these logs dropped; tell whether anybody did. Called under the lock."""

@@ -92,6 +92,11 @@ class Journal:
             self.last = story.last
             return tuple(map(story.tracked, story.ids(settled=settled)))
 
+    def is_at_rest(self) -> bool:
+        """Tell whether nobody is just writing to it: what was seen of a batch before may be its beginning."""
+        with ExitStack() as locks:
+            return all(self._seize(stem, locks) for stem in self._stems())
+
     def is_empty(self) -> bool:
         """Tell whether there is nothing to scan, without reading."""
         return not any(self._size(stem) for stem in self._stems())
