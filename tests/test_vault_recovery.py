@@ -276,6 +276,7 @@ def test_a_change_of_two_files_that_dies_is_done_in_both_or_neither(
 
 
 def test_a_change_that_died_under_a_later_save_is_the_persons(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mdmem.vault.delivery.CALM", 3600)  # nothing is put back on a slow machine, either
     vault.add("one")
     dying(monkeypatch, Journal, "mark", lambda: vault.edit(FIRST, "changed"))
     write(vault, DAY, log(vault) + "- 15:00 by hand\n")
