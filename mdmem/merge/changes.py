@@ -21,12 +21,12 @@ class Patch:
 
 def patch(before: bytes, after: bytes) -> Patch:
     """Give the change from one version to another as its smallest single replacement."""
-    start = _shared(before, after)
-    tail = _shared(before[start:][::-1], after[start:][::-1])
+    start = shared(before, after)
+    tail = shared(before[start:][::-1], after[start:][::-1])
     return Patch(start, before[start : len(before) - tail], after[start : len(after) - tail])
 
 
-def _shared(one: bytes, other: bytes) -> int:
+def shared(one: bytes, other: bytes) -> int:
     """Count the bytes that two versions have in common at their beginning, by comparing ever smaller pieces."""
     low, high = 0, min(len(one), len(other))
     while low < high:

@@ -59,10 +59,7 @@ def left(base: str, ours: str) -> str:
     order = [known[place] for place in sorted(known)]
     if order != sorted(order) and _between(base, was) == _between(ours, log):
         return _reordered(base, was, {known[place]: _whole(ours, log[place]) for place in known})
-    for place in reversed(range(len(log))):
-        if place not in known:
-            ours = ours[: log[place].start] + ours[log[place].end :]
-    return ours
+    return standing.cut(ours, (one for place, one in enumerate(log) if place not in known))
 
 
 def _reordered(base: str, was: Sequence[LogEntry], parts: Mapping[int, str]) -> str:
@@ -81,9 +78,7 @@ def _whole(source: str, entry: LogEntry) -> str:
 
 def _between(source: str, log: Sequence[LogEntry]) -> str:
     """Give the text of a log that is no entry's, without spaces and the ends of lines."""
-    for one in reversed(log):
-        source = source[: one.start] + source[one.end :]
-    return "".join(source.split())
+    return "".join(standing.cut(source, log).split())
 
 
 def _slot(canvas: Side, clocks: Mapping[Name, str]) -> Slot:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from mdmem.merge.changes import shared
 from mdmem.text import standing, units
 from mdmem.text.items import CLOCK
 
@@ -48,21 +49,9 @@ def added(version: bytes, now: bytes) -> int:
 
 def _differing(version: bytes, now: bytes) -> tuple[Lines, Lines]:
     """Give the lines that came to a version, and those that went."""
-    start = _shared(version, now)
+    start = version.rfind(b"\n", 0, shared(version, now)) + 1  # whole lines only
     old, new = (Counter(one[start:].decode("utf-8", "surrogateescape").splitlines()) for one in (version, now))
     return new - old, old - new
-
-
-def _shared(one: bytes, other: bytes) -> int:
-    """Count the bytes of whole lines that both begin with."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return one.rfind(b"\n", 0, low) + 1
 
 
 class _OfDocument:

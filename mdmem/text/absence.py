@@ -82,7 +82,7 @@ def judge(known: Sequence[Known], before: str, now: str, evidence: Evidence) -> 
     absent = missing(known, now)
     found = list(zip(absent, _verdicts(known, absent, before, now, evidence), strict=True))
     open_ = [one for one, verdict in found if verdict == "stale"]
-    if not _same(_without(before, open_), now):
+    if not _same(standing.cut(before, (one.entry for one in open_)), now):
         return found
     # Nothing else was changed: what has stood there for long, or was put back before, may have been taken out.
     stood = {id(one) for one in open_ if evidence.saved - one.order >= _calm(one, evidence)}
@@ -126,12 +126,6 @@ def _read(known: Sequence[Known], absent: Sequence[Known], evidence: Evidence) -
         return "deleted" if one.order <= last or folded(one.entry) in evidence.base else "unclear"
 
     return verdict
-
-
-def _without(source: str, gone: Sequence[Known]) -> str:
-    for one in sorted(gone, key=lambda one: one.entry.start, reverse=True):
-        source = source[: one.entry.start] + source[one.entry.end :]
-    return source
 
 
 def _same(one: str, other: str) -> bool:

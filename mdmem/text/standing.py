@@ -102,12 +102,13 @@ def without(source: str, blocks: Sequence[str], base: str = "") -> Apart:
         spare[wanted] -= 1
         if spare[wanted] >= 0:
             gone.append(entry)
-    return Apart(_cut(source, gone), tuple(stood))
+    return Apart(cut(source, gone), tuple(stood))
 
 
-def _cut(source: str, gone: Iterable[LogEntry]) -> str:
+def cut(source: str, gone: Iterable[LogEntry]) -> str:
+    """Take these entries of a log out of it."""
     for entry in sorted(gone, key=lambda one: one.start, reverse=True):
-        source = source[: entry.start] + source[entry.end :]
+        source = entries.remove(source, entry)
     return source
 
 

@@ -134,7 +134,7 @@ class Delivery:
         waited = (self.place.now() - datetime.fromisoformat(one.noted)).total_seconds() if one.noted else 0.0
         waited = max(waited, time.monotonic() - first)
         quiet = abs(time.time() - max(stat.st_mtime, stat.st_ctime))
-        if self.journal.last == (one.file, text_of(fsio.stamp(stat))):
+        if self._is_ours(one.file, fsio.stamp(stat)):
             quiet = waited  # the last to write was mdmem: nobody else did since this was missed
         if quiet < (SHORT_CALM if waited >= LONG else CALM):
             return False
@@ -210,7 +210,7 @@ class Delivery:
                 self.place.require_rest([path])
                 self.observation.look({path: log.snapshot})
             # Somebody may have written even what was journalled just now, and died before it was marked.
-            spared = own if self._is_ours(path, log.snapshot) else frozenset()
+            spared = own if self._is_ours(path, log.snapshot.stamp if log.snapshot else None) else frozenset()
             there = self._standing(log, [record for record in records if record.id not in spared], own)
             doubled = log.doubled([record for record in records if record.id not in there])
             if doubled:
@@ -229,9 +229,9 @@ class Delivery:
             return
         raise Refused(f"{path} is being saved all the time", "it is delivered by the next command")
 
-    def _is_ours(self, path: str, snapshot: fsio.Snapshot | None) -> bool:
+    def _is_ours(self, path: str, stamp: fsio.Stamp | None) -> bool:
         """Tell whether a log is as mdmem left it when it noted that last."""
-        return snapshot is None or self.journal.last == (path, text_of(snapshot.stamp))
+        return stamp is None or self.journal.last == (path, text_of(stamp))
 
     def _say(self, back: Sequence[Record], path: str) -> None:
         self.put_back += len(back)

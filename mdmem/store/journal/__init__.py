@@ -293,7 +293,7 @@ class Journal:
         if size <= _LIMIT:
             return False
         with self._told() as story:  # a backlog, or a large held text, would be read closely for nothing
-            return 2 * story.size() <= size
+            return 2 * story.size(stem) <= size
 
     def _is_worth(self, stem: str, rows: list[bytes], kept: list[bytes]) -> bool:
         # Of today's, only when half goes, or a large held text would have it rewritten with every commit.

@@ -80,9 +80,7 @@ class Story:
         """Give the last commit that a mark tells of this record."""
         return next(filter(None, map(lines.commit_of, reversed(self._marks.get(id, [])))), None)
 
-    def size(self) -> int:
-        """Count the bytes of what is not settled."""
-        return sum(map(len, {line for id in self.ids(settled=False) for line in self._lines(id)}))
-
-    def _lines(self, id: bytes) -> list[bytes]:
-        return [self._records[id], *self._marks.get(id, ())]
+    def size(self, name: str) -> int:
+        """Count the bytes of a segment that tell of what is not settled."""
+        open_ = {line for id in self.ids(settled=False) for line in (self._records[id], *self._marks.get(id, ()))}
+        return sum(len(line) for line in lines.split(self._read.get(name, b"")) if line in open_)
