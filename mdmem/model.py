@@ -210,6 +210,25 @@ class Finding:
     hint: str = ""
 
 
+ClaimKind = Literal["preference", "fact", "decision", "todo"]
+"""A liking or habit; something about a person, a project or the world; a choice made; a to-do or promise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something worth remembering, as one line of Markdown.
+
+    `sources` are the guarded addresses of the entries that it comes from (`daily/2026-11-28#14:30@3fa9c1`).
+    `confidence` goes from 0 to 1. `replaces` is the claim, as it stands in memory, that is no longer so; "" for none.
+    """
+
+    kind: ClaimKind
+    text: str
+    sources: tuple[str, ...] = ()
+    confidence: float = 1.0
+    replaces: str = ""
+
+
 Severity = Literal["error", "warning", "note"]
 """`error`: something is wrong and should be mended; `warning`: look at it; `note`: good to know."""
 

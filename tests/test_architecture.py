@@ -19,7 +19,7 @@ LAYERS = (
     ("indexer", "retrieve", "merge", "distill"),
     ("vault",),
     ("doctor", "evaluate"),
-    ("nightly",),
+    ("nightly", "schedule"),
     ("serve",),
     ("cli",),
     ("__main__",),
@@ -28,8 +28,9 @@ RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 """A module may import only what is in a layer above it in this list, or what belongs to its own package."""
 
 PACKAGES = (
-    *("config", "fsio", "text", "store.catalog", "store.encoder", "store.journal", "store.repo", "store.vector"),
-    *("retrieve", "merge", "vault", "doctor", "evaluate", "serve", "cli"),
+    *("config", "fsio", "text", "store.catalog", "store.encoder", "store.journal", "store.llm", "store.repo"),
+    *("store.vector", "retrieve", "merge", "distill", "vault", "doctor", "evaluate", "nightly", "schedule"),
+    *("serve", "cli"),
 )
 """Packages whose modules may import each other. Two adapters in `store` never may."""
 
