@@ -58,7 +58,8 @@ cuts what it shows from the files as they are.
       observation.py   files that others saved over: what they dropped; older.py which copy they had read
       recovery.py      what is kept of it, for one of reasons.py; kept.py keeps that in the repository too
       departure.py     files that people deleted or renamed; rewound.py entries that git took back
-      amendment.py     what is there already, changed; replacement.py whole files
+      rewriting.py     whole files changed by one commit; replacement.py puts them into place
+      amendment.py     one unit changed; undoing.py a change taken back; saving.py what was edited by hand
       conflicts.py     what does not merge, until a person has chosen; resolutions.py how that is taken back
       whereabouts.py   where the file of a conflict is by now, under another name
       searching.py     answers queries; index.py and meaning.py keep words and vectors, semantic.py asks a model

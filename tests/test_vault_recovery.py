@@ -20,9 +20,9 @@ from mdmem.errors import StorageFailed
 from mdmem.model import NewEntry
 from mdmem.store.journal import Journal
 from mdmem.text import entries
-from mdmem.vault.amendment import Amendments
 from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import CALM
+from mdmem.vault.rewriting import Rewriting
 
 pytestmark = pytest.mark.usefixtures("clock")
 
@@ -242,7 +242,7 @@ def test_a_change_that_dies_has_happened_or_not(
     elif point == "after":
         dying(monkeypatch, Journal, "mark", calls[act])
     else:
-        dying(monkeypatch, Amendments, "_finish", calls[act])
+        dying(monkeypatch, Rewriting, "finish", calls[act])
     again(vault).status()
     if point == "before":
         assert (log(vault), log(vault, "memory/plan.md"), len(ops(vault))) == before

@@ -34,7 +34,7 @@ from mdmem.model import (
     Verification,
 )
 from mdmem.text import units
-from mdmem.vault import birth, history, indexing, intake, numbers, reading, recovery
+from mdmem.vault import birth, history, indexing, intake, numbers, reading, recovery, saving
 from mdmem.vault.conflicts import draft, meant
 from mdmem.vault.index import within as vault_path
 from mdmem.vault.parts import Parts
@@ -239,7 +239,7 @@ class Vault:
         What was undone already is skipped. Raises Refused when the same place was changed again since, Busy when the
         last change is not yet in history.
         """
-        change = self.parts.amendments.undo(rev)
+        change = self.parts.undoing.undo(rev)
         self.parts.kept.update()
         return change
 
@@ -248,8 +248,9 @@ class Vault:
 
         Raises Busy when git is in the middle of something, StorageFailed.
         """
+        self.place.prepare()
         before = len(self.parts.commits.made)
-        self.parts.amendments.commit()
+        saving.save(self.parts.delivery, self.parts.commits, wait_ms=self._wait)
         return history.changes_of(self.place, [commit for commit, _ in self.parts.commits.made[before:]])
 
     def log(self, *, k: int | None = 20, path: str | None = None) -> builtins.list[Change]:

@@ -28,6 +28,8 @@ from mdmem.vault.recovery import Recovery
 from mdmem.vault.replacement import Replacements
 from mdmem.vault.resolutions import Resolutions
 from mdmem.vault.rewound import Rewound
+from mdmem.vault.rewriting import Rewriting
+from mdmem.vault.undoing import Undoing
 from mdmem.vault.upkeep import Upkeep
 
 if TYPE_CHECKING:  # what only some commands need is imported where they need it: the rest would wait 30 ms for it
@@ -85,18 +87,18 @@ class Parts:
         return Upkeep(self)
 
     @cached_property
-    def amendments(self) -> Amendments:
+    def rewriting(self) -> Rewriting:
         self.place.prepare()
-        return Amendments(
-            self.place,
-            self.notices,
-            self.delivery,
-            self.commits,
-            self.replacements,
-            self.resolutions,
-            self.recovery,
-            self.find,
-        )
+        return Rewriting(self.place, self.notices, self.delivery, self.commits, self.replacements)
+
+    @cached_property
+    def amendments(self) -> Amendments:
+        return Amendments(self.place, self.notices, self.rewriting, self.resolutions, self.find)
+
+    @cached_property
+    def undoing(self) -> Undoing:
+        wiring = self.rewriting, self.resolutions, self.recovery
+        return Undoing(self.place, self.notices, self.delivery, self.commits, *wiring)
 
     @cached_property
     def conflicts(self) -> Conflicts:
