@@ -275,14 +275,38 @@ def test_a_change_of_two_files_that_dies_is_done_in_both_or_neither(
     assert status(vault) == ""
 
 
-def test_a_change_that_died_under_a_later_save_is_the_persons(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mdmem.vault.delivery.CALM", 3600)  # nothing is put back on a slow machine, either
+@pytest.mark.parametrize("act", ["edit", "remove", "field"])
+def test_a_change_that_died_under_a_later_save_is_a_commit_of_its_own(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
     vault.add("one")
-    dying(monkeypatch, Journal, "mark", lambda: vault.edit(FIRST, "changed"))
+    vault.add("two")
+    change = {
+        "edit": lambda: vault.edit(FIRST, "changed"),
+        "remove": lambda: vault.remove(FIRST),
+        "field": lambda: vault.set_field(FIRST, "persona", "yuki"),
+    }[act]
+    dying(monkeypatch, Journal, "mark", change)
+    write(vault, DAY, log(vault) + "- 15:00 by hand\n")
+    again(vault).add("next")
+    time.sleep(CALM * 2)  # what an older copy dropped would be put back by now
+    again(vault).status()
+    assert ops(vault) == ["add", "save", "rm" if act == "remove" else "edit", "add", "add", "init"]
+    first = {"edit": "- 14:30 changed\n", "remove": "", "field": "- 14:30 one <!-- mdmem: persona=yuki -->\n"}[act]
+    expected = f"{HEADING}{first}- 14:30:05 two\n- 15:00 by hand\n- 14:30:05 next\n"
+    assert committed(vault) == log(vault) == expected
+    assert not again(vault).held()
+
+
+def test_a_change_that_died_before_a_save_that_lacks_it_is_not_made(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault.add("one")
+    dying(monkeypatch, fsio, "replace", lambda: vault.edit(FIRST, "changed"))
     write(vault, DAY, log(vault) + "- 15:00 by hand\n")
     again(vault).add("next")
     assert ops(vault) == ["add", "save", "add", "init"]
-    assert committed(vault) == log(vault) == HEADING + "- 14:30 changed\n- 15:00 by hand\n- 14:30:05 next\n"
+    assert committed(vault) == log(vault) == HEADING + "- 14:30 one\n- 15:00 by hand\n- 14:30:05 next\n"
 
 
 # -- what is left behind
