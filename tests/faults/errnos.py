@@ -241,6 +241,8 @@ def _commands(folder: Path) -> Outcome:
         return spread(lots, attempt)
 
 
+ALONE = True
+
 FULL: dict[str, Callable[[Path], Outcome]] = {
     "errno and short writes, library, every call, once and ever": lambda folder: _library(folder, codes=3),
     "errno, library by strace": lambda folder: _traced(folder, follow=False),

@@ -392,5 +392,5 @@ FULL: dict[str, Callable[[Path], Outcome]] = {
     "index removed": lambda folder: removed(folder, 20),
     "index: rebuild killed": lambda folder: killed(folder, 60),
     "index: disk full in a rebuild": lambda folder: full_disk(folder, 60),
-    "index: 8 readers, 2 writers": lambda folder: crowd(folder, 180),
+    "index: 8 readers, 2 writers": lambda folder: crowd(folder, 60),
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import acts
@@ -61,13 +62,18 @@ def again(place: Ground, name: str, act: Act, point: Point, numbers: Sequence[fl
     return done
 
 
+def _kill_one(place: Ground, chosen: dict[str, Act], lot: tuple[str, Point], *, follow: bool) -> Outcome:
+    return kill(place, lot[0], chosen[lot[0]], lot[1], follow=follow)
+
+
 def _sweep(folder: Path, chosen: dict[str, Act], *, follow: bool) -> Outcome:
     if not tracing.works():
         return Outcome(0, [NEEDED])
     with in_memory(folder) as fast, acts.standing_clock():
         place = acts.ground(fast, chosen)
         lots = [(name, point) for name, act in chosen.items() for point in acts.watched(place, act, follow=follow)]
-        return spread(lots, lambda lot: kill(place, lot[0], chosen[lot[0]], lot[1], follow=follow))
+        attempt = partial(_kill_one, place, chosen, follow=follow)
+        return spread(lots, attempt, seconds=300)  # every call, whatever the machine
 
 
 def _library(folder: Path) -> Outcome:
@@ -176,6 +182,8 @@ def _commands(folder: Path, *, follow: bool) -> Outcome:
             lots += [(name, point) for point in seen[chance("commands", name).randrange(10) :: 10]]
         return spread(lots, lambda lot: command(place, lot[0], lot[1], follow=follow)[0])
 
+
+ALONE = True
 
 FULL: dict[str, Callable[[Path], Outcome]] = {
     "SIGKILL, library, every call": _library,

@@ -196,6 +196,8 @@ def _size(root: Path) -> int:
     )
 
 
+ALONE = True
+
 FULL: dict[str, Callable[[Path], Outcome]] = {
     "500 saves committed under load": lambda folder: run(folder, 500, real=editors.has_watch(), pause=0.4),
     "growth: 5 MB committed each minute of a day": lambda folder: day(folder, 1440, 5 << 20),

@@ -80,12 +80,16 @@ def total(outcomes: Sequence[Outcome]) -> Outcome:
     return sum(outcomes, Outcome(0))
 
 
-def spread(items: Sequence[Item], attempt: Callable[[Item], Outcome], *, seconds: float = 540) -> Outcome:
+def spread(items: Sequence[Item], attempt: Callable[[Item], Outcome], *, seconds: float = 90) -> Outcome:
     """Try each item in one of a few processes, until the time is over; what was left out is said in the note.
+
+    They are taken in an order that depends on the seed, so that other runs leave out others.
 
     Each process begins as a copy of this one, so that what was patched stays patched.
     """
     until = time.monotonic() + budget(seconds)
+    items = list(items)
+    chance("spread").shuffle(items)
     lots = [(items[number :: workers()], until) for number in range(workers())]
     if len(lots) == 1:
         return _try_all(lots[0], attempt)

@@ -498,7 +498,7 @@ def _picture(root: Path) -> set[tuple[str, int, bytes]]:
 
 
 def _fuzz(name: str) -> Callable[[Path], Outcome]:
-    return lambda folder: fuzzed(name, examples=4000)
+    return lambda folder: fuzzed(name, examples=2000)
 
 
 FULL: Mapping[str, Callable[[Path], Outcome]] = {

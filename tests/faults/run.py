@@ -4,7 +4,8 @@
     python tests/faults/run.py [ROW…] [--seconds N] [--seed N] [--list]
 
 A ROW is part of a row's name. Each row runs in a process, a folder, a home and a git identity of its own, ten minutes
-at most. Ends with 1 when anything was not as promised; what exactly stands below the table.
+at most; rows that need but one core run beside each other, the others alone. Ends with 1 when anything was not as
+promised; what exactly stands below the table.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
@@ -42,6 +44,11 @@ def modules() -> Iterator[str]:
     for path in sorted(HERE.glob("*.py")):
         if not path.name.startswith("test_") and "\nFULL" in path.read_text(encoding="utf-8"):
             yield path.stem
+
+
+def is_alone(module: str) -> bool:
+    """Tell whether a module's rows need the whole machine: they use all cores, or look at the time."""
+    return bool(getattr(sys.modules.get(module), "ALONE", False))
 
 
 def rows() -> dict[str, tuple[str, Callable[[Path], object] | None]]:
@@ -125,14 +132,17 @@ def main() -> int:
 
 
 def report(chosen: dict[str, str], options: argparse.Namespace) -> int:
-    """Run rows one after the other; print the table as it grows, then what went wrong."""
+    """Run the rows; print the table as it grows, then what went wrong."""
     print(f"seed {options.seed}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
     print("| fault | tries | failures | seconds | |\n| --- | ---: | ---: | ---: | --- |", flush=True)
     wrong: dict[str, list[str]] = {}
     try:
-        for name, module in chosen.items():
-            if failures := row(name, module, options):
-                wrong[name] = failures
+        shared = [name for name, module in chosen.items() if not is_alone(module)]
+        alone = [name for name in chosen if name not in shared]
+        for names, jobs in ((shared, os.cpu_count() or 1), (alone, 1)):
+            with ThreadPoolExecutor(jobs) as pool:
+                found = pool.map(lambda name: row(name, chosen[name], options), names)
+                wrong |= {name: failures for name, failures in zip(names, found, strict=True) if failures}
     finally:  # also after Ctrl-C
         for name, failures in wrong.items():
             print(f"\n{name}: {len(failures)} failures")

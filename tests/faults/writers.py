@@ -166,6 +166,8 @@ def _check_short(root: Path, writers: int, lines: int) -> list[str]:
     return failures + acts.unrest(root)
 
 
+ALONE = True
+
 FULL: dict[str, Callable[[Path], Outcome]] = {
     "64 writers × 1,000 lines, library": lambda folder: library(folder, 64, 1000, seconds=budget(500)),
     "16 writers × 50 real commands": lambda folder: commands(folder, 16, 50),
