@@ -40,6 +40,29 @@ def edit_by_hand(root: Path) -> None:
         (root / f"memory/{name}.md").write_text(f"{name} by hand\n")
 
 
+LOGS = {
+    "memory/daily/2025-03-14.md": b"# 2025-03-14\n\n- 14:30 last year\n",
+    "memory/daily/2025-03-15.md": b"\xef\xbb\xbf- 09:00 odd\r\n  \xff no final newline",
+    "memory/2025-07-01.md": b"- 08:00 " + b"beside the others " * 300 + b"\n",
+}
+"""Logs of a year that is over."""
+
+
+def keep_a_year(root: Path) -> None:
+    """Have logs of last year in history."""
+    for path, data in LOGS.items():
+        (root / path).write_bytes(data)
+    with standing_clock():
+        Vault.open(root).commit()
+
+
+def pack_a_year(root: Path) -> None:
+    """Have logs of last year in an archive."""
+    keep_a_year(root)
+    with standing_clock():
+        Vault.open(root).parts.packing.pack()
+
+
 @dataclass(frozen=True, slots=True)
 class Act:
     """An operation, and what somebody does before it; `saves` when only its like commits that."""
@@ -60,6 +83,8 @@ ACTS: dict[str, Act] = {
     "rm document": Act(lambda vault: vault.remove("a")),
     "undo": Act(lambda vault: vault.undo()),
     "commit": Act(lambda vault: vault.commit(), edit_by_hand, saves=True),
+    "pack": Act(lambda vault: vault.parts.packing.pack(), keep_a_year),
+    "unpack": Act(lambda vault: vault.parts.packing.unpack("2025"), pack_a_year),
 }
 """What changes memory."""
 

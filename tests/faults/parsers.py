@@ -20,8 +20,8 @@ from pathlib import Path
 from hostile_commands import CODE
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from outcome import Outcome, chance
-from outcome import seed as run_seed
+from outcome import Outcome, chance, spread
+from outcome import Outcome, chance, spread
 
 from mdmem import Vault, config
 from mdmem.errors import MdmemError
@@ -403,28 +403,27 @@ MEMORY = 2 << 30
 
 def repeated(names: Sequence[str], pieces: Sequence[str], *, size: int = 1 << 20, seconds: float = 20) -> Outcome:
     """Give parsers a megabyte of one piece, in a process of little memory; each may take so many seconds of a CPU."""
-    failures = []
-    for piece in pieces:
-        words = ["|".join(names), ascii(piece), str(size)]
-        try:
-            done = subprocess.run(
-                [sys.executable, "-c", CHILD.format(limit=MEMORY), *words],
-                env={**os.environ, "PYTHONPATH": f"{CODE}{os.pathsep}{Path(__file__).parent}"},
-                capture_output=True,
-                text=True,
-                timeout=20 * seconds * len(names),
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            last = (error.stdout or b"").decode().strip().rpartition("\n")[2]
-            failures.append(f"{piece!a}: no end after {error.timeout:.0f} s; the last that ended was {last or 'none'}")
-            continue
-        if done.returncode:
-            failures.append(f"{piece!a}: {done.stderr[-400:]}")
-        failures += [
-            f"{piece!a}: {line} s" for line in done.stdout.splitlines() if float(line.rpartition(" ")[2]) > seconds
-        ]
-    return Outcome(len(pieces) * len(names), failures)
+    return spread(pieces, lambda piece: _repeated(names, piece, size, seconds), seconds=240)
+
+
+def _repeated(names: Sequence[str], piece: str, size: int, seconds: float) -> Outcome:
+    words = ["|".join(names), ascii(piece), str(size)]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD.format(limit=MEMORY), *words],
+            env={**os.environ, "PYTHONPATH": f"{CODE}{os.pathsep}{Path(__file__).parent}"},
+            capture_output=True,
+            text=True,
+            timeout=20 * seconds * len(names),
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        last = (error.stdout or b"").decode().strip().rpartition("\n")[2]
+        said = f"{piece!a}: no end after {error.timeout:.0f} s; the last that ended was {last or 'none'}"
+        return Outcome(len(names), [said])
+    failures = [f"{piece!a}: {done.stderr[-400:]}"] if done.returncode else []
+    late = [line for line in done.stdout.splitlines() if float(line.rpartition(" ")[2]) > seconds]
+    return Outcome(len(names), failures + [f"{piece!a}: {line} s" for line in late])
 
 
 def bombs() -> Outcome:
