@@ -21,7 +21,7 @@ from hostile_commands import CODE
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from outcome import Outcome, chance, spread
-from outcome import Outcome, chance, spread
+from outcome import seed as run_seed
 
 from mdmem import Vault, config
 from mdmem.errors import MdmemError
