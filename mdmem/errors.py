@@ -66,6 +66,19 @@ class Missing(MdmemError):
     code = "missing"
 
 
+class ModelFailed(MdmemError):
+    """The language model gave no answer that can be used: nothing changes, and the next run tries again."""
+
+    exit_code = 14
+    code = "model"
+
+
+class BudgetSpent(ModelFailed):
+    """The language model was not asked: what may be spent on one day is spent."""
+
+    code = "budget"
+
+
 class StorageFailed(MdmemError):
     """Input or output failed: disk full, read-only, not a regular file, broken disk."""
 

@@ -15,7 +15,7 @@ from time import time_ns
 from typing import TYPE_CHECKING
 
 from mdmem.model import FileRow, Finding, Reindexed, UnitRow
-from mdmem.text import analyze, markdown, names, units
+from mdmem.text import analyze, markdown, names, packs, units
 from mdmem.text.passages import passages
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ CALM_NS = 2_000_000_000
 """So long a file that was just written empty, or to less than half, keeps what is known of it: a save is at work."""
 
 UNREADABLE = "cannot be read: look at its owner and mode"
+DAMAGED = "is an archive that cannot be read: `mdmem doctor` says why"
+
+SHADOWED = "is not read: the same document stands beside it, uncompressed"
+
+KINDS = (".md", packs.ARCHIVE)
+"""What the names of memory files end in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +101,11 @@ def _walk(root: str, folder: str, findings: list[Finding]) -> Iterator[tuple[os.
         if entry.name.startswith(".") or names.is_passing(entry.name):
             continue
         if entry.is_symlink():
-            if entry.name.endswith(".md") or entry.is_dir():
+            if entry.name.endswith(KINDS) or entry.is_dir():
                 findings.append(Finding(path, None, "is a link; links are not followed", "put the file itself there"))
         elif entry.is_dir(follow_symlinks=False):
             inner.append(path)
-        elif entry.name.endswith(".md"):
+        elif entry.name.endswith(KINDS):
             if entry.is_file(follow_symlinks=False):
                 yield entry, path
             else:
@@ -128,6 +134,16 @@ def stale(found: Scan, catalog: Catalog, *, surely: bool = False) -> list[str]:
         for file, row in _merged(found.files, catalog.files())
         if not file or not row or (file.stamp != row.stamp if file.stamp and row.stamp else not surely)
     ]
+
+
+def without_shadowed(found: Scan) -> Scan:
+    """Leave out archives beside which the same document stands as it is: that one is read; name them."""
+    there = {file.path for file in found.files}
+    shadowed = [path for path in there if packs.is_archive(path) and path.removesuffix(packs.SUFFIX) in there]
+    if not shadowed:
+        return found
+    said = (Finding(path, None, SHADOWED, "compare them, and delete one of them") for path in sorted(shadowed))
+    return Scan(tuple(file for file in found.files if file.path not in shadowed), (*found.findings, *said))
 
 
 def _merged(files: Iterable[Seen], rows: Iterable[FileRow]) -> Iterator[tuple[Seen | None, FileRow | None]]:
@@ -232,8 +248,8 @@ class _Update:
     def _look(self, file: Seen, row: FileRow | None) -> None:
         """Read a file that is new or may have changed; the hash of its bytes decides."""
         data = self.sources.read(file.path)
-        if data is None:
-            self._unreadable(file, row)
+        if data is None or len(data) > self.sources.max_bytes:
+            self._unreadable(file, row, self._reason(file, data))
             return
         found = hashlib.sha256(data).digest()
         if row and row.hash == found:
@@ -252,10 +268,16 @@ class _Update:
         number = self.catalog.put_file(fresh)
         self._units(number, reading.units)
 
-    def _unreadable(self, file: Seen, row: FileRow | None) -> None:
+    def _reason(self, file: Seen, data: bytes | None) -> str:
+        """Say why nothing is taken from a file that is small enough as it lies there."""
+        if data is not None:
+            return f"holds more than {self.sources.max_bytes // 2**20} MB and is not indexed: see index.max_file_mb"
+        return DAMAGED if packs.is_archive(file.path) else UNREADABLE
+
+    def _unreadable(self, file: Seen, row: FileRow | None, why: str) -> None:
         """Keep a file's place, but nothing of what it held: a hit that cannot be shown is none."""
-        self._fail(file.path, None, UNREADABLE)
-        problems = ((None, UNREADABLE),)
+        self._fail(file.path, None, why)
+        problems = ((None, why),)
         number = self.catalog.put_file(FileRow(row.id if row else 0, file.path, file.stamp, b"", problems))
         self.counts["modified" if row else "added"] += 1
         self._units(number, ())

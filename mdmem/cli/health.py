@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mdmem.cli import diagnosis, options, session, shapes, terminal
+from mdmem.cli import diagnosis, options, session, shapes, terminal, timing
 from mdmem.errors import BadInput
 
 
@@ -35,13 +35,16 @@ def verify(
         str | None, typer.Option("--sample", metavar="P%", help="Compare this share by words and vectors, too.")
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Heal what differs, and nothing else.")] = False,
+    if_due: timing.IfDue = False,
+    quiet: timing.Quiet = False,
     as_json: options.Json = False,
     vault: options.Vault = None,
 ) -> int:
     """Compare the indexes with the files.
 
     All files, entries and documents are compared by hash, a sample by its words and vectors; some are searched for by
-    their own rarest words. Exits with 3 when something differs and was not healed.
+    their own rarest words. Exits with 3 when something differs and was not healed. With --if-due it runs only when no
+    comparison in full (--sample 100%) was done since the last Sunday, 04:30.
 
     \b
     Examples:
@@ -49,12 +52,18 @@ def verify(
       mdmem verify --sample 5% --fix
     """
     share = None if sample is None else _share(sample)
-    with session.opened("verify", vault, as_json) as opened:
+    with session.opened("verify", vault, as_json, say=not quiet) as opened:
+        if if_due and timing.is_early(opened, "verify", quiet=quiet, as_json=as_json):
+            return 0
         done = opened.verify(sample=share, fix=fix)
+        if share == 1:
+            timing.note_run(opened, "verify")
         if as_json:
             terminal.value(shapes.verified(done))
-        else:
+        elif done.left or not quiet:
             diagnosis.verified(done)
+        if quiet and done.left:
+            session.tell(opened.notices)
     return 3 if done.left else 0
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mdmem.cli import options, render, session, shapes, terminal
+from mdmem.cli import figures, options, render, session, shapes, terminal
 
 
 def reindex(
@@ -48,5 +48,5 @@ def status(as_json: options.Json = False, vault: options.Vault = None) -> None:
         if as_json:
             terminal.value(shapes.status(now))
         else:
-            render.status(now)
+            figures.status(now)
             render.findings(findings)

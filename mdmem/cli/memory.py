@@ -46,6 +46,7 @@ def show(
     """
     with session.opened("show", vault, as_json) as opened:
         entry = session.entry(opened, address, last)
+        session.use(opened, [entry])
         if as_json:
             terminal.value(shapes.entry(entry))
         else:
@@ -80,7 +81,7 @@ def list_(
             since=session.since(opened.settings, since),
             until=session.until(opened.settings, until),
         )
-        session.remember(opened, entries)
+        session.show(opened, entries)
         if as_json:
             terminal.value({"entries": [shapes.entry(entry) for entry in entries]})
         elif entries:

@@ -9,7 +9,18 @@ from datetime import datetime
 from mdmem.cli import terminal
 from mdmem.cli.terminal import BAD, BOLD, DIM, GOOD, MARK, Part
 from mdmem.config import BY_NAME, TABLE, Settings, Value, show
-from mdmem.model import Added, Answer, Change, Coverage, Edit, Entry, Finding, Held, Hit, Model, Reindexed, Status
+from mdmem.model import (
+    Added,
+    Answer,
+    Change,
+    Edit,
+    Entry,
+    Finding,
+    Held,
+    Hit,
+    Model,
+    Reindexed,
+)
 from mdmem.text import screen
 
 SHOWN = 20
@@ -46,7 +57,7 @@ def counted(number: int, noun: str) -> str:
 def answer(found: Answer, *, explain: bool) -> None:
     """Write the hits with their numbers; with `explain` how they were found, and why each is where it is."""
     for reason in found.reasons if explain else ():
-        _wrapped(reason, DIM, "")
+        wrapped(reason, DIM, "")
     for number, hit in enumerate(found.hits, 1):
         _flow(_headline(hit), number=number)
         _passage(hit)
@@ -112,10 +123,11 @@ def _marked(text: str, start: int, end: int, marks: Sequence[screen.Span]) -> It
 
 def _explanation(hit: Hit) -> None:
     for reason in (f"score {hit.score:.{2 if hit.score >= 0.1 else 4}f}", *hit.why):
-        _wrapped(reason, DIM)
+        wrapped(reason, DIM)
 
 
-def _wrapped(text: str, style: str = "", indent: str = INDENT) -> None:
+def wrapped(text: str, style: str = "", indent: str = INDENT) -> None:
+    """Write a text on as many lines as it needs."""
     text = one_line(text)
     for start, end in screen.wrap(text, max(terminal.columns() - len(indent), 1)):
         terminal.line(indent, (text[start:end], style))
@@ -205,7 +217,7 @@ def changes(made: Iterable[Change]) -> None:
         ]
         _flow(head)
         if change.reason:
-            _wrapped(change.reason, DIM)
+            wrapped(change.reason, DIM)
         for edit in change.edits[:SHOWN]:
             _brief(edit)
         if len(change.edits) > SHOWN:
@@ -267,8 +279,8 @@ def held(kept: Iterable[Held]) -> None:
         noted = f"since {minute(each.noted)}" if each.noted else ""
         why = " · ".join(filter(None, (each.reason, noted, f"text in {each.source}")))
         _flow([(each.address, BOLD)], number=each.number)
-        _wrapped(headline(each))
-        _wrapped(why, DIM)
+        wrapped(headline(each))
+        wrapped(why, DIM)
 
 
 def headline(kept: Held) -> str:
@@ -288,36 +300,6 @@ def problem(found: Finding) -> str:
     return f"{place}: {found.message}" + (f"; {found.hint}" if found.hint else "")
 
 
-def status(now: Status) -> None:
-    """Write counts, places and freshness."""
-    rows = [
-        ("vault", now.vault),
-        ("state", now.state_dir),
-        ("index", now.index_dir or "none yet; the next search makes it"),
-        ("entries", f"{now.entries}"),
-        ("documents", f"{now.documents}"),
-        ("passages", f"{now.chunks}"),
-        ("not indexed", counted(now.stale, "file")),
-        ("last commit", (now.head or "none")[:12]),
-        ("uncommitted", counted(now.uncommitted, "file")),
-        ("pending", f"{now.pending}"),
-        *([("watched by", f"pid {now.watch['pid']}")] if now.watch["running"] else ()),
-        ("model", f"{now.model}, {now.model_state}" if now.model else "none"),
-        *(_coverage(now.vectors) if now.vectors else ()),
-        *((name, f"{counted(files, 'file')}, {size:,} bytes") for name, files, size in now.layers),
-    ]
-    _table(rows)
-
-
-def _coverage(now: Coverage) -> Iterator[tuple[str, str]]:
-    """Yield the rows on what the model has seen."""
-    rest = [f"{now.missing:,} to come"] if now.missing else []
-    rest += [f"{now.unreadable:,} that the model cannot read"] if now.unreadable else []
-    yield "vectors", ", ".join((f"{counted(now.embedded, 'passage')}", *rest))
-    behind = "not filled yet" if now.behind is None else f"behind by {counted(now.behind, 'passage')}"
-    yield "vector index", "in step" if now.behind == 0 else behind
-
-
 def models(found: Iterable[Model]) -> None:
     """Write each model with what is known of it, and where it comes from."""
     for model in found:
@@ -325,17 +307,17 @@ def models(found: Iterable[Model]) -> None:
         _flow([(model.name, BOLD), (model.state, GOOD if model.state == "ready" else BAD), chosen])
         vectors = [f"{counted(model.vectors, 'vector')} of this vault"] if model.vectors else []
         if model.precision:
-            _wrapped("; ".join([_nature(model), *vectors]))
+            wrapped("; ".join([_nature(model), *vectors]))
         if model.source:
-            _wrapped(f"{model.kind}: {model.source}", DIM)
+            wrapped(f"{model.kind}: {model.source}", DIM)
 
 
 def prepared(model: Model, seconds: float) -> None:
     """Write what a preparation made, and what it measured."""
     _flow([(model.name, BOLD), (model.state, GOOD), f"{seconds:.1f} s"])
-    _wrapped(_nature(model))
-    _wrapped(_agreement(model))
-    _wrapped(model.folder, DIM)
+    wrapped(_nature(model))
+    wrapped(_agreement(model))
+    wrapped(model.folder, DIM)
 
 
 def _nature(model: Model) -> str:
@@ -359,7 +341,7 @@ def settings(now: Settings) -> None:
         head: list[Part] = [(setting.name, BOLD), show(now.value(setting.name)) or "(empty)"]
         origin = now.origin(setting.name)
         _flow([*head, (f"[{origin}]", DIM)])
-        _wrapped(setting.description, DIM)
+        wrapped(setting.description, DIM)
 
 
 def guarded(path: str, values: Mapping[str, Value]) -> None:
@@ -367,14 +349,4 @@ def guarded(path: str, values: Mapping[str, Value]) -> None:
     terminal.line((path, BOLD))
     for name, value in values.items():
         _flow([INDENT + f"{name} = {show(value)}"])
-        _wrapped(BY_NAME[name].description, DIM, INDENT * 2)
-
-
-def _table(rows: Sequence[tuple[str, str]]) -> None:
-    wide = max(screen.width(name) for name, _ in rows)
-    for name, text in rows:
-        if wide + 2 + screen.width(text) > terminal.columns():
-            terminal.line((name, DIM))
-            _wrapped(text)
-        else:
-            terminal.line((f"{name:<{wide}}", DIM), "  ", text)
+        wrapped(BY_NAME[name].description, DIM, INDENT * 2)

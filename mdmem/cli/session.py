@@ -80,7 +80,7 @@ def answer(query: Query, found: Path, settings: config.Settings) -> Answer:
         return reply.answer
     with opened("search", str(found), say=False) as vault:
         made = vault.search(query)
-        remember(vault, [hit.entry for hit in made.hits])
+        show(vault, [hit.entry for hit in made.hits])
         notices = dict.fromkeys(filter(None, [reply.notice, *made.notices, *vault.notices]))
     return replace(made, notices=tuple(notices))
 
@@ -129,11 +129,19 @@ def positive(number: int | None, option: str) -> int | None:
     return number
 
 
-def remember(vault: Vault, entries: Sequence[Entry]) -> None:
-    """Keep the numbers under which a terminal shows these."""
+def show(vault: Vault, entries: Sequence[Entry]) -> None:
+    """Count that these are shown, and keep the numbers under which a terminal shows them."""
+    use(vault, entries)
     name = terminal.name()
     if name is not None:
         vault.remember(name, [entry.address for entry in entries])
+
+
+def use(vault: Vault, entries: Sequence[Entry]) -> None:
+    """Count that these are shown."""
+    from mdmem.vault import usage
+
+    usage.note(vault.place, [entry.address for entry in entries])
 
 
 def entry(vault: Vault, address: str | None, last: bool) -> Entry:

@@ -1,6 +1,7 @@
 """The nouns of mdmem as JSON values: which keys, in which order. Keys are only ever added."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -9,16 +10,20 @@ from mdmem.model import (
     Added,
     Answer,
     Change,
+    Claim,
     Conflict,
     Coverage,
     Diagnosis,
+    Distilled,
     Edit,
     Entry,
     Finding,
     Held,
     Hit,
     Model,
+    Pending,
     Reindexed,
+    Spending,
     Status,
     Verification,
 )
@@ -130,6 +135,7 @@ def conflict(found: Conflict) -> Shape:
         "base": found.base,
         "ours": found.ours,
         "theirs": found.theirs,
+        "proposal": None if found.proposal is None else asdict(found.proposal),
     }
 
 
@@ -162,6 +168,42 @@ def held(kept: Held) -> Shape:
         "reason": kept.reason,
         "noted": moment(kept.noted),
         "source": kept.source,
+    }
+
+
+def claim(said: Claim, reason: str) -> Shape:
+    """Return the shape of a claim, and why it is where it is."""
+    return {
+        "kind": said.kind,
+        "text": said.text,
+        "sources": list(said.sources),
+        "confidence": said.confidence,
+        "replaces": said.replaces or None,
+        "reason": reason,
+    }
+
+
+def pending(one: Pending) -> Shape:
+    """Return the shape of a claim that waits for a person."""
+    return {"number": one.number, "id": one.id, "noted": one.noted, **claim(one.claim, one.reason)}
+
+
+def distilled(done: Distilled) -> Shape:
+    """Return the shape of what a checkpoint did."""
+    return {
+        "entries": done.entries,
+        "waiting": done.waiting,
+        "added": list(done.added),
+        "confirmed": [{"before": old, "after": new} for old, new in done.confirmed],
+        "replaced": [{"before": old, "after": new} for old, new in done.replaced],
+        "moved": list(done.moved),
+        "review": [claim(*each) for each in done.review],
+        "dropped": [claim(*each) for each in done.dropped],
+        "merged": list(done.merged),
+        "diff": done.diff,
+        "model": done.model,
+        "commit": done.commit or None,
+        "failures": list(done.failures),
     }
 
 
@@ -227,6 +269,21 @@ def status(now: Status) -> Shape:
         "layers": [{"name": name, "files": files, "bytes": size} for name, files, size in now.layers],
         "model_state": now.model_state,
         "vectors": None if now.vectors is None else _coverage(now.vectors),
+        "llm": None if now.llm is None else _spending(now.llm),
+    }
+
+
+def _spending(now: Spending) -> Shape:
+    return {
+        "provider": now.provider,
+        "model": now.model,
+        "calls": now.calls,
+        "calls_limit": now.calls_limit,
+        "tokens": now.tokens,
+        "tokens_limit": now.tokens_limit,
+        "calls_in_all": now.calls_in_all,
+        "tokens_in_all": now.tokens_in_all,
+        "guessed": now.guessed,
     }
 
 

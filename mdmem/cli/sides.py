@@ -4,12 +4,13 @@ It must never ask the vault for anything. What a page holds is escaped; it runs 
 """
 
 from collections.abc import Iterator, Sequence
+from difflib import unified_diff
 from html import escape
 from itertools import zip_longest
 
 from mdmem.cli import render, terminal
 from mdmem.cli.terminal import BOLD, DIM, Part
-from mdmem.model import Clash, Conflict
+from mdmem.model import Clash, Conflict, Proposal
 from mdmem.text import screen
 
 NAMES = ("base", "ours", "theirs")
@@ -37,6 +38,24 @@ def shown(found: Conflict) -> None:
         terminal.line()
         terminal.line((render.one_line(clash.where), DIM))
         _compare(_versions(found, clash))
+    if found.proposal is not None:
+        _proposed(found.proposal, found.file or "")
+
+
+def _proposed(said: Proposal, file: str) -> None:
+    """Write what a model would change in the file, and why; or why it is not to be had."""
+    terminal.line()
+    terminal.line((f"proposed by {render.one_line(said.model)}", DIM))
+    if said.text:
+        terminal.block(said.text if not file else _changed(file, said.text))
+    for text in (said.reason, *(f"doubt: {doubt}" for doubt in said.doubts)):
+        if text:
+            render.wrapped(text)
+
+
+def _changed(before: str, after: str) -> str:
+    lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
+    return "\n".join(list(lines)[3:])
 
 
 def _versions(found: Conflict, clash: Clash) -> tuple[str, str, str]:

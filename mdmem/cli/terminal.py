@@ -151,6 +151,15 @@ def block(text: str) -> None:
     _out().write(cleaned if cleaned.endswith("\n") else cleaned + "\n")
 
 
+def exact(text: str) -> None:
+    """Write lines of data for a program to read: byte by byte into a pipe or a file, as `block` does on a terminal."""
+    if is_terminal():
+        block(text)
+    else:
+        _out().flush()
+        _out().buffer.write(os.fsencode(text))
+
+
 def value(shape: Any) -> None:
     """Write one JSON value, on one line."""
     _out().write(_json(shape, _out()) + "\n")

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdmem.config import sources, trust
+from mdmem.config import prompts, sources, trust
 from mdmem.config.sources import MARKER, allowed, named
 from mdmem.config.table import BY_NAME, TABLE, Scope, Setting, Value
 from mdmem.config.values import parse, show, valid, zone
@@ -167,6 +167,24 @@ def fingerprint(settings: Settings) -> str:
     return hashlib.sha256("\n".join([*values, *map(repr, around)]).encode()).hexdigest()
 
 
+def secret(variable: str) -> str:
+    """Return what the user keeps in a variable of this name, without blanks around it; "" when there is none."""
+    return os.environ.get(variable, "").strip()
+
+
+def environment() -> dict[str, str]:
+    """Return a copy of the user's variables, for a program that the user wants run."""
+    return dict(os.environ)
+
+
+def prompt(kind: str, language: str) -> str:
+    """Return the text that a language model is asked with: the user's own in `prompts/` beside their settings, or ours.
+
+    Raises StorageFailed for one of the user's that cannot be read.
+    """
+    return prompts.read(f"{kind}.{language}", settings_file(None, "user").parent / "prompts")
+
+
 def debugging() -> bool:
     """Tell whether the user wants to see the inside of an unexpected error (`MDMEM_DEBUG`)."""
     return os.environ.get("MDMEM_DEBUG", "") not in ("", "0")
@@ -206,8 +224,8 @@ def set_value(text: str, name: str, typed: str, *, scope: Scope) -> str:
 
     Raises BadInput for a name or value that cannot be, Refused where `text` is not TOML.
     """
-    setting = allowed(name, scope)
-    value = parse(setting, typed)
+    value = parse(named(name), typed)
+    setting = allowed(name, scope, value)
     valid(setting, list(value) if isinstance(value, tuple) else value, scope=scope)
     import tomlkit
     from tomlkit.exceptions import TOMLKitError

@@ -93,10 +93,10 @@ def named(name: str) -> Setting:
     raise BadInput(f"there is no setting {name if len(name) < 60 else name[:60] + '…'}", hint)
 
 
-def allowed(name: str, scope: Scope) -> Setting:
-    """Return the setting if a file of this scope may set it. Raises BadInput."""
+def allowed(name: str, scope: Scope, value: Any) -> Setting:
+    """Return the setting if a file of this scope may give it this value. Raises BadInput."""
     setting = named(name)
-    if setting.scope == "user" and scope == "vault":
+    if setting.scope == "user" and scope == "vault" and (setting.off is None or value != setting.off):
         hint = f"set it with `mdmem config set --user {name} …`"
         raise BadInput(f"{name} counts only in your own settings, not in a vault's", hint)
     return setting
@@ -109,7 +109,7 @@ def _take(found: Found, name: str, raw: Any, source: tuple[str, str, Scope]) -> 
         if scope == "vault" and name in BY_NAME and trust.is_guarded(BY_NAME[name], raw):
             found.guarded[name] = valid(BY_NAME[name], raw)
         else:
-            found.values[name] = valid(allowed(name, scope), raw, scope=scope)
+            found.values[name] = valid(allowed(name, scope, raw), raw, scope=scope)
     except BadInput as error:
         found.findings.append(Finding(where, _line_of(name, text), f"{error.message}; it is ignored", error.hint))
 

@@ -18,7 +18,8 @@ NAME = "trusted.json"
 
 def is_guarded(setting: Setting, raw: object) -> bool:
     """Tell whether a value out of a vault's file counts only where that vault is trusted: also a model's folder."""
-    return setting.guarded or (setting.kind == "model" and isinstance(raw, str) and is_folder(raw))
+    guarded = setting.guarded and (setting.off is None or raw != setting.off)
+    return guarded or (setting.kind == "model" and isinstance(raw, str) and is_folder(raw))
 
 
 def digest(values: Mapping[str, Value]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from mdmem.config.table import Scope, Setting, Value
@@ -17,8 +18,14 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
 LISTS = ("folders", "words", "weights")
+SECRETIVE = ("url", "variable")
+"""Where people put a password or a key by mistake: what does not fit is not repeated."""
+
 MODEL = re.compile(r"([A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*", re.ASCII)
 """A model's name, perhaps after its organisation's; no blank and no second slash that could hide a path."""
+
+URL = re.compile(r"https?://[^\s/?#@\\]+(/[^\s?#@\\]*)?")
+"""No name and password in it, which every message would repeat, and no question."""
 
 
 def parse(setting: Setting, text: str) -> Value:
@@ -56,7 +63,8 @@ def valid(setting: Setting, raw: Any, *, scope: Scope = "user") -> Value:
     if value is not None:
         return value
     hint = f"its default is {show(setting.default) or 'empty'}"
-    raise BadInput(f"{setting.name} must be {wanted}, not {_typed(raw)}", hint)
+    given = "" if setting.kind in SECRETIVE else f", not {_typed(raw)}"
+    raise BadInput(f"{setting.name} must be {wanted}{given}", hint)
 
 
 def _read(setting: Setting, raw: Any, scope: Scope) -> tuple[Value | None, str]:
@@ -79,7 +87,48 @@ def _read(setting: Setting, raw: Any, scope: Scope) -> tuple[Value | None, str]:
             return _folder(raw), "an absolute path, or one that begins with ~"
         case "model":
             return _model(raw, scope)
+        case "url":
+            return _url(raw), "an address such as https://host/v1, without a password in it"
+        case "label":
+            return _label(raw), "a name of at most 200 characters, none of them hidden"
+        case "variable":
+            return _variable(raw), "the name of a variable in capitals, not what it holds"
+        case "command":
+            return _command(raw), "a command whose program is found by PATH or named by an absolute path"
     return _zone(raw), "the name of a time zone, such as Europe/Berlin"
+
+
+def _url(raw: Any) -> Value | None:
+    from urllib.parse import urlsplit
+
+    try:
+        fits = isinstance(raw, str) and raw.isprintable() and URL.fullmatch(raw) and urlsplit(raw).port != 0
+    except ValueError:  # a port above 65,535, a broken IPv6 address
+        return None
+    return raw.rstrip("/") if fits else None
+
+
+def _label(raw: Any) -> Value | None:
+    return raw.strip() if isinstance(raw, str) and raw.isprintable() and len(raw) <= 200 else None
+
+
+def _variable(raw: Any) -> Value | None:
+    """Capitals, as variables have them: a key that somebody put there would be shown as a name for ever."""
+    return raw if isinstance(raw, str) and re.fullmatch(r"([A-Z_][A-Z0-9_]{0,99})?", raw) else None
+
+
+def _command(raw: Any) -> Value | None:
+    """One line as a shell reads it, or its words: a relative path would lead into whatever folder one is in."""
+    try:
+        words = shlex.split(raw) if isinstance(raw, str) else raw
+    except ValueError:  # a quote that does not end
+        return None
+    if words == []:
+        return ""
+    fits = isinstance(words, list) and all(isinstance(word, str) and word.isprintable() for word in words)
+    if not fits or not words[0] or ("/" in words[0] and not os.path.expanduser(words[0]).startswith("/")):
+        return None
+    return raw.strip() if isinstance(raw, str) else shlex.join(words)
 
 
 def _typed(raw: Any) -> str:

@@ -14,7 +14,7 @@ from posixpath import basename, dirname, join, normpath
 
 from mdmem.doctor.subject import Note, Subject
 from mdmem.model import Diagnosis
-from mdmem.text import frontmatter, markdown, units
+from mdmem.text import frontmatter, markdown, packs, units
 
 CLOCK = re.compile(r"\d\d:\d\d(:\d\d)?(\.\d+)?\Z")
 
@@ -49,6 +49,8 @@ def _targets(subject: Subject) -> set[str]:
         parts = stem.lstrip("/").split("/")
         known.update(_folded("/".join(parts[at:])) for at in range(len(parts)))
         known.update(map(_folded, (stem, note.path, note.path.removesuffix(".md"))))
+        for log in packs.members(note.data):
+            known.update(map(_folded, (units.stem_of(log.path), basename(units.stem_of(log.path)))))
         for unit in note.reading.units:
             names = (unit.address, unit.id, unit.title, basename(unit.address))
             known.update(_folded(name) for name in (*names, *frontmatter.list_field(unit.fields, "aliases")))

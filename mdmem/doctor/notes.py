@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from mdmem.doctor.subject import Note, Subject
 from mdmem.model import Diagnosis
-from mdmem.text import markdown, secrets, units
+from mdmem.text import markdown, packs, secrets, units
 from mdmem.text.units import Unit
 
 SHOWN = 200
@@ -27,7 +27,7 @@ def unreadable_files(subject: Subject) -> Iterator[Diagnosis]:
                 hint = "split it or move it away, or raise commit.max_file_mb"
             yield Diagnosis("large", note.path, None, what, hint, "warning")
         elif note.reason:
-            yield Diagnosis("unreadable", note.path, None, note.reason, "look at its owner and mode")
+            yield Diagnosis("unreadable", note.path, None, note.reason, note.hint or "look at its owner and mode")
 
 
 def broken_text(subject: Subject) -> Iterator[Diagnosis]:
@@ -39,6 +39,10 @@ def broken_text(subject: Subject) -> Iterator[Diagnosis]:
             if not is_front:
                 hint = "save it as UTF-8; the bytes are left as they are"
             kind = "front-matter" if is_front else "encoding"
+            if packs.is_archive(note.path):
+                hint = "`mdmem unpack` puts it back as a file, to be corrected"
+            if message == units.CHANGED:
+                kind, hint = "archive", "it is read as it was left, and nothing more is packed into it"
             yield Diagnosis(kind, note.path, line, message, hint, "warning")
 
 

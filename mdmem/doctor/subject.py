@@ -11,7 +11,7 @@ from functools import cached_property
 from mdmem import indexer
 from mdmem.errors import MdmemError
 from mdmem.model import Held
-from mdmem.text import markdown, units
+from mdmem.text import markdown, packs, units
 from mdmem.vault.place import Place
 
 NOTHING = units.Reading((), ())
@@ -19,7 +19,10 @@ NOTHING = units.Reading((), ())
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A memory file: its bytes, its text, and its units. A file that cannot be read has none of them, and a reason."""
+    """A memory file: what it says as bytes and as text, and its units; of an archive, what is packed in it.
+
+    A file that cannot be read has none of them, but a reason, and what to do about it.
+    """
 
     path: str
     size: int
@@ -27,6 +30,7 @@ class Note:
     text: str = ""
     reading: units.Reading = NOTHING
     reason: str = ""
+    hint: str = ""
 
 
 @dataclass
@@ -39,7 +43,7 @@ class Subject:
     @cached_property
     def scan(self) -> indexer.Scan:
         """The memory files, and what was passed over."""
-        return indexer.scan(str(self.place.root), self.place.settings.items("roots"))
+        return indexer.without_shadowed(indexer.scan(str(self.place.root), self.place.settings.items("roots")))
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
@@ -50,10 +54,10 @@ class Subject:
         if size > self.place.settings.whole("index.max_file_mb") * 2**20:
             return Note(path, size, reason="too large")
         try:
-            snapshot = self.place.read(path)
+            data = self.place.legible(path)
         except MdmemError as error:
-            return Note(path, size, reason=error.message)
-        if snapshot is None:
+            hint = error.hint if packs.is_archive(path) else ""
+            return Note(path, size, reason=error.message.removeprefix(f"{path}: "), hint=hint)
+        if data is None:
             return Note(path, size, reason="it is gone")
-        text = markdown.decode(snapshot.data).text
-        return Note(path, size, snapshot.data, text, units.read(path, snapshot.data))
+        return Note(path, size, data, markdown.decode(data).text, units.read(path, data))

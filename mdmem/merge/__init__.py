@@ -13,7 +13,7 @@ Pure. It must never lose what either side wrote, never write a marker into someb
 """
 
 from mdmem.merge.changes import Patch, backward, forward, patch, revert
-from mdmem.merge.choice import Block, blocks, both, cut, marked, sides
+from mdmem.merge.choice import Block, blocks, both, cut, filled, marked, sides
 from mdmem.merge.contest import Contest
 from mdmem.merge.files import Merged, left, three_way
 from mdmem.merge.lines import Take
@@ -31,6 +31,7 @@ __all__ = [
     "blocks",
     "both",
     "cut",
+    "filled",
     "forward",
     "left",
     "marked",

@@ -6,7 +6,7 @@ git left them. It must never change a line that is outside of a clash.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mdmem.merge.files import three_way
@@ -134,9 +134,14 @@ def _block(text: str, marks: list[tuple[str, int, int, bool]], line: int) -> Ite
 
 def cut(text: str, side: str) -> str:
     """Give the text with `ours`, `theirs` or `both` in the place of each conflict."""
+    versions = [{"ours": one.ours, "theirs": one.theirs, "both": one.ours + one.theirs} for one in blocks(text)]
+    return filled(text, [one[side] for one in versions])
+
+
+def filled(text: str, instead: Sequence[str]) -> str:
+    """Give the text with one of these in the place of each conflict, in order."""
     out, at = [], 0
-    for block in blocks(text):
-        kept = {"ours": block.ours, "theirs": block.theirs, "both": block.ours + block.theirs}[side]
+    for block, kept in zip(blocks(text), instead, strict=True):
         out += [text[at : block.start], kept]
         at = block.end
     return "".join([*out, text[at:]])

@@ -18,7 +18,7 @@ from mdmem.serve import protocol
 from mdmem.serve.client import TOLD
 from mdmem.serve.opening import Opened
 from mdmem.serve.protocol import DECLINED, Shape
-from mdmem.vault import preferences
+from mdmem.vault import preferences, usage
 from mdmem.vault.embedding import Limits
 
 FEW = Limits(passages=16, seconds=0.3)
@@ -95,6 +95,7 @@ class Answers:
             raise Declined(error.message) from error
         finally:
             self._opened.tell_commits()
+        usage.note(vault.place, [hit.entry.address for hit in answer.hits])
         if isinstance(terminal, str):
             vault.remember(terminal, [hit.entry.address for hit in answer.hits])
         self.served += 1

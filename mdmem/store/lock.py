@@ -62,11 +62,20 @@ class Lock:
 
     def holder(self) -> str:
         """Say who is writing, as far as the note of the holder tells."""
-        with suppress(MdmemError, ValueError, KeyError):
+        note = self._noted()
+        who = f" (pid {note['pid']}, {note['command']})" if {"pid", "command"} <= note.keys() else ""
+        return f"another mdmem{who} is writing"
+
+    def command(self) -> str:
+        """Name the command of the holder, as far as its note tells; "" otherwise."""
+        return str(self._noted().get("command", ""))
+
+    def _noted(self) -> dict[str, object]:
+        with suppress(MdmemError, ValueError):
             snapshot = fsio.read(self._path, root=self._root)
             note = json.loads(snapshot.data if snapshot else b"")
-            return f"another mdmem (pid {note['pid']}, {note['command']}) is writing"
-        return "another mdmem is writing"
+            return note if isinstance(note, dict) else {}
+        return {}
 
     def _take(self, seconds: float, shared: bool) -> bool:
         until = time.monotonic() + seconds

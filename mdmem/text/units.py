@@ -7,25 +7,26 @@ log is a document of its own, and a file that does not parse is one plain docume
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import date
 from posixpath import basename
 
-from mdmem.text import entries, frontmatter, markdown
+from mdmem.text import entries, frontmatter, markdown, packs
 
-VERSION = 1
+VERSION = 2
 """Part of the index's identity: raise it whenever the same file would give other units or passages."""
 
 HOME = "memory/"
+CHANGED = "the logs in it were changed since they were packed"
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """An entry or a document, cut from its file.
 
-    `text` begins on line `text_line` of the file; `start:end` is the span of the unit in the decoded source. `day`
-    and `time` are local. `front` is the raw front matter of a document.
+    `text` begins on line `text_line` of the file; `start:end` is the span of the unit in the decoded source, which of a
+    packed log is that log alone. `day` and `time` are local. `front` is the raw front matter of a document.
     """
 
     kind: str
@@ -71,22 +72,46 @@ def is_log(path: str) -> bool:
     return entries.log_date(basename(path)) is not None
 
 
-def read(path: str, data: bytes, *, only: Container[str] | None = None) -> Reading:
-    """Read a file's units; `path` is relative to the vault. Of a log, `only` the entries with these labels."""
+def read(path: str, data: bytes, *, only: Collection[str] | None = None) -> Reading:
+    """Read a file's units; `path` is relative to the vault. Of logs, `only` what has these addresses."""
+    day = entries.log_date(basename(path))
+    if day is None and packs.is_pack(data):
+        return _pack(data, only)
     decoded = markdown.decode(data)
     problems = [(decoded.line, decoded.problem)] if decoded.problem else []
-    day = entries.log_date(basename(path))
     if day is not None:
         return Reading(tuple(_log(path, decoded.text, day, only)), tuple(problems))
     unit, found = _document(path, decoded.text)
     return Reading((unit,), (*problems, *found))
 
 
-def _log(path: str, source: str, day: date, only: Container[str] | None) -> Iterator[Unit]:
+def _pack(data: bytes, only: Collection[str] | None) -> Reading:
+    """Read the logs of a pack, each by its own name; lines are those of the pack."""
+    wanted = None if only is None else set(map(path_of, only))
+    found: list[Unit] = []
+    problems: list[tuple[int | None, str]] = []
+    if wanted is None and not packs.is_whole(data):
+        problems.append((1, CHANGED))
+    for log in packs.members(data):
+        if wanted is None or log.path in wanted:
+            reading, stem = read(log.path, log.data, only=only), stem_of(log.path)
+            problems += (((line or 1) + log.line - 1, f"{stem}: {message}") for line, message in reading.problems)
+            found += (below(unit, log) for unit in reading.units)
+    return Reading(tuple(found), tuple(problems))
+
+
+def below(unit: Unit, log: packs.Member) -> Unit:
+    """Give a unit of a packed log with the lines at which it stands in the pack."""
+    line, last, text = (number + log.line - 1 for number in (unit.line, unit.last_line, unit.text_line))
+    return replace(unit, line=line, last_line=last, text_line=text)
+
+
+def _log(path: str, source: str, day: date, only: Collection[str] | None) -> Iterator[Unit]:
     """Yield the entries of a log, and what is in none of them as one document."""
     stem = stem_of(path)
-    whole = only is None or "" in only
-    log = entries.parse(source, only=None if whole else only)
+    whole = only is None or stem in only
+    labels = None if only is None or whole else {name.removeprefix(f"{stem}#") for name in only}
+    log = entries.parse(source, only=labels)
     rest = _rest(stem, source, log, day) if whole else None
     if rest:
         yield rest

@@ -16,7 +16,7 @@ from mdmem.model import Change
 from mdmem.store.journal import Record
 from mdmem.text import changes, edits, markdown, units
 from mdmem.text.units import Unit
-from mdmem.vault import conflicts, messages, whereabouts
+from mdmem.vault import archives, conflicts, messages, whereabouts
 from mdmem.vault.daylog import encoded
 from mdmem.vault.place import Place, checked, pick, split_guard, whole
 from mdmem.vault.replacement import Step
@@ -177,7 +177,8 @@ class Amendments:
 
     def _amend(self, address: str, rewrite: Rewrite, said: Said) -> Change:
         with self.rewriting.changing():
-            path, _ = self._find(address)
+            path, unit = self._find(address)
+            archives.require_plain(path, unit)
             self.rewriting.commit_before([path])
             for _ in range(TRIES):
                 records = self._try(address, rewrite, said)

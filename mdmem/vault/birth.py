@@ -66,7 +66,7 @@ def complete(place: Place, commits: Commits) -> list[str]:
     made = [path for path, text in files.items() if _write_new(place, path, text)]
     made += _write_attributes(place)
     notices = []
-    if _tracked_elsewhere(place):
+    if tracked_elsewhere(place):
         notices.append("this repository holds other things too: switching branches hides or changes notes with them")
     if place.repo.head() is None:
         made = list(commits.changed())  # notes that were there before the vault are where its history begins
@@ -101,7 +101,7 @@ def _write_attributes(place: Place) -> list[str]:
     return [path]
 
 
-def _tracked_elsewhere(place: Place) -> list[str]:
+def tracked_elsewhere(place: Place) -> list[str]:
     """List tracked files of the repository that are outside of the vault's own."""
     if place.repo.prefix:
         return [place.repo.prefix]

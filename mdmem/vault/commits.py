@@ -7,7 +7,7 @@ hand edits met on the way become a commit of their own, first.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -16,7 +16,7 @@ from mdmem import fsio, indexer, merge
 from mdmem.errors import Busy, MdmemError, Refused, StorageFailed
 from mdmem.store.journal import Journal, Mark, State, Tracked
 from mdmem.store.lock import Lock
-from mdmem.store.repo import Committed
+from mdmem.store.repo import MOVED, Committed
 from mdmem.text import units
 from mdmem.vault import messages, replacement
 from mdmem.vault.departure import Departures
@@ -84,6 +84,8 @@ class Commits:
                 if not group:
                     break
                 done |= self._commit_entries(group) if group[0].record.is_entry else self._commit_change(group)
+                # What somebody else committed meanwhile is parted anew, from that.
+                self._left = {path: reason for path, reason in self._left.items() if reason != MOVED}
         except MdmemError as error:
             self._say(error, own)
         with suppress(StorageFailed):  # as good later
@@ -167,7 +169,7 @@ class Commits:
         known = [path for path in found if path not in fresh or path in back or path in names or units.is_log(path)]
         self.observation.look({path: now for path in known if (now := found[path]) is not None}, names)
         gone = list(self.departures.records(before, wanted))
-        done = self._commit(wanted, messages.of_save(before, wanted))
+        done = self._commit(wanted, messages.of_save(before, wanted), self._blobs(wanted, before))
         taken = wanted.keys() - done.left.keys()
         self._release(taken)
         self.departures.note(record for record in gone if record.path in taken)
@@ -249,8 +251,14 @@ class Commits:
                 by_hand[path] = known.before
             said = said if known else messages.with_later_edits(said)
         if by_hand:
-            self._commit(by_hand, messages.of_save(heads, by_hand))
-        return self._settle(group, self._commit(contents, said))
+            self._commit(by_hand, messages.of_save(heads, by_hand), self._blobs(by_hand, heads))
+        base = self._blobs(contents, {**heads, **by_hand})
+        return self._settle(group, self._commit(contents, said, base))
+
+    def _blobs(self, paths: Iterable[str], versions: Mapping[str, Content]) -> dict[str, str | None]:
+        """Give the blobs of versions; a path that has none stands for no file."""
+        found = ((path, versions.get(path)) for path in paths)
+        return {path: None if data is None else self.place.repo.blob_id(data) for path, data in found}
 
     def _commit_entries(self, group: Sequence[Tracked]) -> dict[str, str]:
         contents: dict[str, Content] = {}
@@ -274,11 +282,14 @@ class Commits:
                 by_hand |= {path: share.by_hand} if share.by_hand is not None else {}
             if share.lost or share.by_hand is not None:
                 self._look(path, snapshot, share)
+        base = {path: self._blob(tree, path) for path in paths}
         if by_hand:
-            self._commit(by_hand, messages.of_save(self.place.repo.read_many("HEAD", list(by_hand)), by_hand))
+            heads = self.place.repo.read_many("HEAD", list(by_hand))
+            self._commit(by_hand, messages.of_save(heads, by_hand), base)
         if not contents:
             return {}
-        return self._settle(ours, self._commit(contents, messages.of_entries([one.record for one in ours])))
+        said = messages.of_entries([one.record for one in ours])
+        return self._settle(ours, self._commit(contents, said, base | self._blobs(by_hand, by_hand)))
 
     def _require_whole(self, path: str, snapshot: fsio.Snapshot | None, share: Share) -> None:
         """Leave a log that an editor may be in the middle of saving. Raises Busy."""
@@ -321,8 +332,9 @@ class Commits:
             if one.state == "held" and one.file in paths and (one.reason or "").startswith(STANDING):
                 self.journal.mark("committed", [one.record.id], commit=self.place.repo.head())
 
-    def _commit(self, contents: Mapping[str, Content], said: str) -> Committed:
-        done = self.place.repo.commit(contents, said, state=self.place.state)
+    def _commit(self, contents: Mapping[str, Content], said: str, base: Mapping[str, str | None]) -> Committed:
+        """Commit these versions, which were made from the blobs of HEAD in `base`, None for no file."""
+        done = self.place.repo.commit(contents, said, state=self.place.state, base=base)
         self.made += [(done.commit, said.partition("\n")[0])] if done.commit else []
         self.notices += done.notices
         self._leave(done.left)
@@ -331,7 +343,7 @@ class Commits:
     def _leave(self, left: Mapping[str, str]) -> None:
         for path, reason in left.items():
             said = f"{path} is not committed: {reason}"
-            if said not in self.notices:
+            if said not in self.notices and reason != MOVED:
                 self.notices.append(said)
         self._left |= left
 

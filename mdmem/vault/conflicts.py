@@ -41,6 +41,15 @@ SAVE = "save:"
 Choice = Literal["ours", "theirs", "both"] | bytes
 """One of the versions, both, or what a person wrote instead."""
 
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who wrote a text instead of a person, and why it is like that; both go into the commit."""
+
+    name: str
+    reason: str
+
+
 NAMES = ("ours: what the vault had", "theirs: what was typed or saved instead")
 """What the markers of an edited text say."""
 
@@ -148,10 +157,13 @@ class Conflicts:
 
     # Resolving
 
-    def resolve(self, id: str, choice: Choice, *, was: str | None = None, wait_ms: int) -> Change | None:
+    def resolve(
+        self, id: str, choice: Choice, *, was: str | None = None, wait_ms: int, by: Author | None = None
+    ) -> Change | None:
         """Settle a conflict by one commit; None where nothing was left to write, or the merge is git's to finish.
 
         `was` is the file that a written text began with. What was done to the file since is merged with the choice.
+        A text that nobody typed is `by` somebody, and only taken where the file is still what it `was`.
         Raises NotFound, Refused where that clashes, Busy.
         """
         with self.delivery.writing(wait_ms):
@@ -161,7 +173,9 @@ class Conflicts:
             if found.kind == "git":
                 self._cut_markers(found.path, choice, _data(was))
                 return None
-            return self._settle(found, choice, _data(was))
+            if by and found.file != was:
+                raise Refused(f"{found.path} was changed meanwhile", "nothing was changed")
+            return self._settle(found, choice, _data(was), by)
 
     def _find(self, id: str) -> Conflict:
         listed = self.listed()
@@ -177,7 +191,7 @@ class Conflicts:
             return self.place.awaited(path) is not None
         return False
 
-    def _settle(self, found: Conflict, choice: Choice, was: bytes | None) -> Change | None:
+    def _settle(self, found: Conflict, choice: Choice, was: bytes | None, by: Author | None) -> Change | None:
         if reason := self.place.repo.unfinished():
             raise Busy(reason, "nothing was changed: try again when that is over")
         self.delivery.deliver()
@@ -188,7 +202,7 @@ class Conflicts:
         self.commits.commit_by_hand(list(dict.fromkeys([where.old or where.path, where.path])))
         record = self._moved(self._record(found, before.keys()), where)
         self.resolutions.keep(record)
-        records = self._carry_out(record, choice, was)
+        records = self._carry_out(record, choice, was, by)
         if not records:
             self.resolutions.keep(record, after=history.latest(self.place))
         self.resolutions.close(record, "by hand" if isinstance(choice, bytes) else choice)
@@ -220,7 +234,7 @@ class Conflicts:
                 return one.record
         raise NotFound("that conflict is no more", "`mdmem conflicts` lists what there is")
 
-    def _carry_out(self, record: Record, choice: Choice, was: bytes | None) -> list[Record]:
+    def _carry_out(self, record: Record, choice: Choice, was: bytes | None, by: Author | None) -> list[Record]:
         """Write the chosen version, whatever was saved meanwhile; no record where it stands there already."""
         contest = _contest(record)
         for _ in range(TRIES):
@@ -231,7 +245,7 @@ class Conflicts:
             step = Step(contest.path, now, wanted)
             try:
                 return self.replacements.carry_out(
-                    [step], op="resolve", message=_message(record, choice), group=os.urandom(8).hex()
+                    [step], op="resolve", message=_message(record, choice, by), group=os.urandom(8).hex()
                 )
             except fsio.Displaced:
                 continue
@@ -358,9 +372,12 @@ def _typed(path: str, text: bytes, was: bytes | None, now: bytes | None) -> byte
     return made.data
 
 
-def _message(record: Record, choice: Choice) -> str:
+def _message(record: Record, choice: Choice, by: Author | None) -> str:
     how = {"ours": "what the vault had", "theirs": "what was typed or saved instead", "both": "both versions"}
     address, why = record.extra.get("address") or units.stem_of(record.path or ""), record.extra.get("why")
-    subject = f"Resolve {address}: {'as edited' if isinstance(choice, bytes) else how[choice]}"
+    written = f"as {by.name} proposes" if by else "as edited"
+    subject = f"Resolve {address}: {written if isinstance(choice, bytes) else how[choice]}"
     body = f"Two versions did not merge: {why}." if why else "Two versions did not merge."
-    return messages.message(subject, body, op="resolve", conflict=trailer(key_of(record)))
+    if by:
+        body += f"\n\n{by.reason}"
+    return messages.message(subject, body, op="resolve", source=by.name if by else "", conflict=trailer(key_of(record)))

@@ -23,10 +23,12 @@ from mdmem.model import (
     Answer,
     Change,
     Conflict,
+    Distilled,
     Edit,
     Entry,
     Held,
     NewEntry,
+    Pending,
     Progress,
     Query,
     Reindexed,
@@ -38,8 +40,7 @@ from mdmem.vault import birth, history, indexing, intake, numbers, reading, reco
 from mdmem.vault.conflicts import draft, meant
 from mdmem.vault.index import within as vault_path
 from mdmem.vault.parts import Parts
-from mdmem.vault.place import Place, checked
-from mdmem.vault.reasons import FOUND, TORN, UNCLEAR
+from mdmem.vault.place import Place
 from mdmem.vault.upkeep import Upkeep
 
 
@@ -191,21 +192,10 @@ class Vault:
         return path, [self.place.entry(path, unit) for unit in found if unit.kind == "entry"]
 
     def attention(self) -> builtins.list[str]:
-        """Say what waits for a person: hand edits not committed, entries held, files that do not parse."""
-        waiting = self.parts.delivery.waiting()
-        found = self.parts.commits.found()
-        edited = found.keys() - {one.path for one in waiting}
-        broken = self.parts.index.ask(lambda stores: [file.path for file in stores.catalog.files() if file.problems])
-        held = [one for one in self.parts.recovery.listed() if one.reason in (UNCLEAR, TORN, FOUND)]
-        said = (
-            (len(waiting), "change", "waiting to be delivered: the next command tries again"),
-            (len(held), "text", "held, not clear if it was meant to go: `mdmem recover`"),
-            (len(self.parts.conflicts.listed(found)), "conflict", "to be settled: `mdmem conflicts`"),
-            (len(edited), "file", "edited by hand: `mdmem commit` takes it into history"),
-            (len(broken), "file", "read as plain text: `mdmem reindex` says why"),
-        )
-        lines = [f"{count} {noun}{'s' * (count > 1)} {what}" for count, noun, what in said if count]
-        return lines + [f"{finding.path}: {finding.message}" for finding in self.settings.findings]
+        """Say what waits for a person: hand edits, texts held, conflicts, claims to review, files that do not parse."""
+        from mdmem.vault import attention
+
+        return attention.lines(self.parts)
 
     # Changing
 
@@ -214,7 +204,6 @@ class Vault:
 
         `was` is the text that the change began with: Refused when another stands there now.
         """
-
         try:
             return self.parts.amendments.edit(address, text, was=was)
         except Conflicted:  # a work tree that is removed takes along what is kept
@@ -223,13 +212,15 @@ class Vault:
 
     def set_field(self, address: str, key: str, value: str | None) -> Change:
         """Set or remove one key: of a document's front matter, of an entry's comment. All other bytes stay."""
-
         return self.parts.amendments.set_field(address, key, value)
 
     def remove(self, address: str) -> Change:
-        """Take an entry out of its log, or a document away. History keeps it."""
+        """Take an entry out of its log, or a document away. History keeps it; what MEMORY.md has from it is named."""
+        from mdmem.vault import curated
 
-        return self.parts.amendments.remove(address)
+        change = self.parts.amendments.remove(address)
+        self.notices += curated.left_of(self.place, [edit.address for edit in change.edits if edit.after is None])
+        return change
 
     # History
 
@@ -256,15 +247,7 @@ class Vault:
     def log(self, *, k: int | None = 20, path: str | None = None) -> builtins.list[Change]:
         """List changes newest first; of one file, or one entry, when `path` names it."""
         self.parts.catch_up()
-        if path is None:
-            return history.log(self.place, k=k)
-        stem, sign, _ = path.partition("#")
-        name = units.path_of(checked(stem))
-        found = history.log(self.place, paths=[name], k=None if sign else k)
-        if sign:
-            found = [replace(one, edits=tuple(e for e in one.edits if e.address == path)) for one in found]
-            found = [one for one in found if one.edits][:k]
-        return found
+        return history.log(self.place, k=k) if path is None else history.log_of(self.place, path, k=k)
 
     def diff(self, old: str | None = None, new: str | None = None) -> builtins.list[Edit]:
         """Compare two revisions by entry; HEAD with the files as they are when none is named."""
@@ -304,7 +287,8 @@ class Vault:
     def conflicts(self) -> builtins.list[Conflict]:
         """List versions that did not merge: kept ones, saves that will not, and markers that git left in files."""
         self.parts.catch_up()
-        return recovery.looked(self.parts, [self.parts.kept.adopt], self.parts.conflicts.listed)
+        found = recovery.looked(self.parts, [self.parts.kept.adopt], self.parts.conflicts.listed)
+        return self.parts.proposals.beside(found) if found else []
 
     def draft(self, conflict: Conflict) -> str:
         """Give a text with both versions of a conflict, parted by markers, for a person to edit. Raises Refused."""
@@ -321,9 +305,34 @@ class Vault:
         self.parts.kept.update()
         return change
 
+    # Distilling
+
+    def checkpoint(self, *, dry_run: bool = False) -> Distilled:
+        """Bring what matters in new log entries into MEMORY.md, by one commit; a dry run tells what it would do.
+
+        Raises Busy while another process keeps house, Missing where the model that is set is not there, StorageFailed,
+        Refused. A model that does not answer is a failure in what this gives, and its entries wait.
+        """
+        from mdmem.vault import distilling
+
+        return distilling.checkpoint(self.parts, dry_run=dry_run)
+
+    def pending(self) -> builtins.list[Pending]:
+        """List the claims that wait for a person's yes. Raises StorageFailed."""
+        self.parts.catch_up()
+        return self.parts.review.listed()
+
+    def accept(self, *ids: str, text: str | None = None) -> Change | None:
+        """Take claims that wait into MEMORY.md, one of them with another text. Raises NotFound, BadInput, Refused."""
+        return self.parts.review.accept(ids, text=text)
+
+    def reject(self, *ids: str) -> Change | None:
+        """Reject claims that wait, for good. Raises NotFound."""
+        return self.parts.review.reject(ids)
+
     @property
     def upkeep(self) -> Upkeep:
-        """What a process may do that watches over the vault."""
+        """What a process may do that watches over it."""
         return self.parts.upkeep
 
     # The index
@@ -373,7 +382,7 @@ class Vault:
         for contest in self.parts.conflicts.saves(found):
             said = "was saved from an older copy, and does not merge: `mdmem conflicts`"
             self.notices.append(f"{units.stem_of(contest.path)} {said}")
-        self.notices += inventory.complaints(now)
+        self.notices += inventory.complaints(self.place, now)
         return now
 
     # Numbers of the last list on a terminal

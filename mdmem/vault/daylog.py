@@ -177,15 +177,18 @@ class DayLog:
     def _forms(self, record: Record) -> list[str]:
         return [block.replace("\n", self.ending) for block in forms(record)]
 
-    def render(self, records: Sequence[Record], back: Sequence[Record] = ()) -> dict[str, str]:
+    def render(
+        self, records: Sequence[Record], back: Sequence[Record] = (), archived: Collection[str] = ()
+    ) -> dict[str, str]:
         """Render records as they will stand: the second entry of a minute gets seconds.
 
-        So does one in whose minute another of `back` stood, which is on its way there again: its address is taken.
+        So does one in whose minute another of `back` stood, which is on its way there again, or of those that an
+        archive has of this log: its address is taken.
         """
         if records:
             self.clocks = standing.clocks(self.source)
         taken = {clock[:5] for clock in self.clocks.often}
-        reserved = {_clock(forms(record)[0])[:5] for record in back}
+        reserved = {_clock(forms(record)[0])[:5] for record in back} | set(archived)
         returning = {record.id for record in back}
         blocks = {}
         for record in records:

@@ -20,7 +20,8 @@ from mdmem import fsio
 from mdmem.errors import Busy, MdmemError, Refused, StorageFailed
 from mdmem.store.journal import Journal, Mark, Record, Tracked
 from mdmem.store.lock import Lock
-from mdmem.text import markdown, units
+from mdmem.text import markdown, packs, units
+from mdmem.vault import archives
 from mdmem.vault.daylog import DayLog, Known, Placed, digest, encoded
 from mdmem.vault.observation import Observation, is_of_another_boot, text_of
 from mdmem.vault.place import Place
@@ -217,7 +218,8 @@ class Delivery:
                 self.journal.mark("void", doubled, reason="it comes back as what it was")
                 records = [record for record in records if record.id not in doubled]
             back = [one.record for one in self._back.values() if one.file == path]
-            fresh = log.render([record for record in records if record.id not in there], back)
+            taken = archives.clocks(self.place, path)
+            fresh = log.render([record for record in records if record.id not in there], back, taken)
             try:
                 offset, stamp = self._write(log, list(fresh.values()))
             except fsio.Displaced:
@@ -245,7 +247,7 @@ class Delivery:
         snapshot = self.place.read(path)
         if snapshot is None and self.place.repo.tree("HEAD", path):
             snapshot = self.place.awaited(path)
-        if snapshot and snapshot.data.endswith(b"\0") and markdown.decode(snapshot.data).editable:
+        if snapshot and _ends_in_zeros(path, snapshot.data):
             self._cut_zeros(path, snapshot)
             snapshot = self.place.read(path)
         return snapshot
@@ -326,6 +328,11 @@ class Delivery:
             self.journal.mark_all(marks)
         except StorageFailed as error:
             self.notices.append(f"in the log, not yet in history: {error.message}; nothing to repeat")
+
+
+def _ends_in_zeros(path: str, data: bytes) -> bool:
+    """Tell whether a log ends as after a power failure; the last byte of an archive may well be zero."""
+    return data.endswith(b"\0") and not packs.is_archive(path) and markdown.decode(data).editable
 
 
 def _is_back(one: Tracked) -> bool:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from mdmem import indexer
 from mdmem.errors import MdmemError
 from mdmem.store.journal import Journal, Mark, Record, Tracked
-from mdmem.text import changes, renames, units
+from mdmem.text import changes, packs, renames, units
+from mdmem.vault import archives
 from mdmem.vault.place import Place
 from mdmem.vault.reasons import DELETED, FILE_GONE
 
@@ -94,7 +95,9 @@ class Departures:
 
         What was renamed, or stands in another file byte for byte, is not lost.
         """
-        gone = [path for path in renames.sort(before, after).deleted if path in before and path.endswith(".md")]
+        said = ({path: archives.shown(path, data) for path, data in each.items()} for each in (before, after))
+        deleted = renames.sort(*said).deleted
+        gone = [path for path in deleted if path in before and path.endswith((".md", packs.ARCHIVE))]
         head = self.place.repo.head() if gone else None
         standing = Standing(self.place) if head else None
         for path in gone if standing else ():
@@ -144,8 +147,8 @@ class Departures:
 
 def _told(path: str, data: bytes) -> str:
     """Say what a file was in a few words: its title, or how many entries it had and which."""
-    found = units.read(path, data).units
-    if units.is_log(path) and (listed := [unit for unit in found if unit.kind == "entry"]):
+    found = units.read(path, archives.shown(path, data) or b"").units
+    if listed := [unit for unit in found if unit.kind == "entry"]:
         count = f"{len(listed)} entries" if len(listed) > 1 else "1 entry"
         return f"{count}: {' · '.join(changes.headline(unit.text) for unit in listed[:SHOWN])}"
     return changes.headline(found[0].title if found else path)

@@ -89,10 +89,10 @@ def sayings(wanted: Sequence[Passage], place: Place, catalog: Catalog, missing: 
     found = catalog.locate(list(dict.fromkeys(passage.unit for passage in wanted)))
     for path in dict.fromkeys(one.path for one in found.values()):
         try:
-            snapshot = place.read(path)
+            data = place.legible(path)
         except MdmemError:
             continue
-        for unit in units.read(path, snapshot.data).units if snapshot else ():
+        for unit in units.read(path, data).units if data is not None else ():
             for passage in passages(unit):
                 if passage.hash in left:
                     left.discard(passage.hash)

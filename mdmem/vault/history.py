@@ -6,16 +6,19 @@ Owns reading commits as changes. It must never write; taking back is computed he
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from mdmem import config, merge
 from mdmem.errors import NotFound, Refused
 from mdmem.model import Change, Edit
 from mdmem.store.repo.history import CommitInfo, FileChange
-from mdmem.text import changes, entries, markdown
-from mdmem.vault.place import Place
+from mdmem.text import changes, entries, markdown, packs, units
+from mdmem.vault import archives, facts
+from mdmem.vault.place import Place, checked
 from mdmem.vault.replacement import Step
 
-BY_PERSON = {"", "add", "edit", "rm", "undo", "save", "init", "resolve"}
+BY_PERSON = {"", "add", "edit", "rm", "undo", "save", "init", "resolve", "unpack"}
 """Operations that a person does or asks for; any other name is the program's own doing, such as `nightly`."""
 
 BACK = ("restore", "undo")
@@ -27,7 +30,36 @@ DEEP = 500
 
 def log(place: Place, *, paths: Sequence[str] = (), k: int | None = None) -> list[Change]:
     """Read the changes of the vault, or of these paths, newest first."""
-    return [change(place, info) for info in place.repo.history(paths=paths or place.own(), k=k)]
+    found = (info for info in place.repo.history(paths=paths or place.own()) if not _is_bookkeeping(info))
+    return [change(place, info) for info in islice(found, k)]
+
+
+def _is_bookkeeping(info: CommitInfo) -> bool:
+    """Tell whether a commit says of no memory anything but that it was read: nobody looks for that, or undoes it."""
+    told = {file.path for file in info.files} <= {facts.DISTILLED, facts.USAGE}
+    return told and bool(info.files) and info.trailers.get("Mdmem-Op", "") not in BY_PERSON
+
+
+def log_of(place: Place, address: str, *, k: int | None = None) -> list[Change]:
+    """Read the changes of one file, or of one entry, newest first, also those to it in an archive."""
+    stem, sign, _ = address.partition("#")
+    path = units.path_of(checked(stem))
+    stem = units.stem_of(path)
+    kept = [path + packs.SUFFIX, *packs.homes(path)]
+    kept = [one for one in kept if place.repo.tree("HEAD", one)] if place.repo.head() else []
+    found = []
+    for info in place.repo.history(paths=[path, *kept], k=None if sign or kept else k):
+        one = change(place, info)
+        edits = tuple(edit for edit in one.edits if _is_of(edit.address, address if sign else stem, whole=not sign))
+        if edits or (not sign and any(file.path == path for file in info.files)):
+            found.append(replace(one, edits=edits))
+        if len(found) == k:
+            break
+    return found
+
+
+def _is_of(address: str, name: str, *, whole: bool) -> bool:
+    return address == name or (whole and address.startswith(f"{name}#"))
 
 
 def change(place: Place, info: CommitInfo) -> Change:
@@ -36,7 +68,7 @@ def change(place: Place, info: CommitInfo) -> Change:
     edits = [
         edit
         for file in info.files
-        for edit in changes.compare(file.path, blobs.get(file.old or ""), blobs.get(file.new or ""))
+        for edit in _compared(file.path, blobs.get(file.old or ""), blobs.get(file.new or ""))
     ]
     op, source = info.trailers.get("Mdmem-Op", ""), info.trailers.get("Mdmem-Source")
     return Change(
@@ -48,8 +80,12 @@ def change(place: Place, info: CommitInfo) -> Change:
         source=source,
         subject=info.subject,
         reason="\n".join(line for line in info.body.split("\n") if not line.startswith("- ")).strip(),
-        edits=tuple(edits),
+        edits=changes.gathered(edits),
     )
+
+
+def _compared(path: str, before: bytes | None, after: bytes | None) -> tuple[Edit, ...]:
+    return changes.compare(path, archives.shown(path, before), archives.shown(path, after))
 
 
 def changes_of(place: Place, commits: Sequence[str]) -> list[Change]:
@@ -71,7 +107,8 @@ def diff(place: Place, old: str, new: str | None, now: dict[str, bytes | None]) 
     newer = {path: data for path, data in now.items() if data is not None}
     newer |= place.repo.read_many(new or "HEAD", [path for path in paths if path in after and path not in now])
     older = place.repo.read_many(old, [path for path in paths if path in before])
-    return [edit for path in paths for edit in changes.compare(path, older.get(path), newer.get(path))]
+    edits = (edit for path in paths for edit in _compared(path, older.get(path), newer.get(path)))
+    return list(changes.gathered(edits))
 
 
 def _memory(place: Place, rev: str) -> dict[str, tuple[str, str]]:
@@ -84,7 +121,7 @@ def _memory(place: Place, rev: str) -> dict[str, tuple[str, str]]:
 def last(place: Place) -> CommitInfo:
     """Find the newest change that was neither undone nor is itself an undoing. Raises NotFound."""
     for info, undone in _recent(place):
-        skipped = undone or "Mdmem-Undoes" in info.trailers or len(info.parents) > 1
+        skipped = undone or "Mdmem-Undoes" in info.trailers or len(info.parents) > 1 or _is_bookkeeping(info)
         if not skipped and info.trailers.get("Mdmem-Op") != "init":
             return info
     raise NotFound("there is nothing to undo", "`mdmem log` shows what happened")
@@ -142,9 +179,18 @@ def taken_back(place: Place, info: CommitInfo) -> Iterator[Step]:
         base = place.read(file.path)
         now = base.data if base else None
         old, new = blobs.get(file.old or ""), blobs.get(file.new or "")
+        if now is None and old is not None and new is not None:
+            _require_unpacked(place, file.path)
         wanted = _without(file.path, old, new, now)
         if wanted != now:
             yield Step(file.path, base, wanted)
+
+
+def _require_unpacked(place: Place, path: str) -> None:
+    if archives.log(place, path):
+        stem = units.stem_of(path)
+        hint = f"nothing was changed; `mdmem unpack {stem}` puts it back, then undo this"
+        raise Refused(f"{stem} was packed into an archive since that change", hint)
 
 
 def _without(path: str, old: bytes | None, new: bytes | None, now: bytes | None) -> bytes | None:
@@ -152,6 +198,9 @@ def _without(path: str, old: bytes | None, new: bytes | None, now: bytes | None)
         return old
     if now is None:
         raise Refused(f"{path} is gone since that change", "nothing was changed; `mdmem log` shows when it went")
+    if packs.is_archive(path):
+        hint = "nothing was changed; `mdmem unpack` takes out of it what you name"
+        raise Refused(f"the archive {path} was changed again since", hint)
     if new is None:
         raise Refused(f"{path} is there again since that change", "nothing was changed; `mdmem log` shows what it is")
     if old is None:

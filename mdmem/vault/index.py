@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mdmem import fsio, indexer
-from mdmem.errors import Busy, Damaged, MdmemError, StorageFailed
+from mdmem.errors import Busy, Damaged, StorageFailed
 from mdmem.model import Progress, Reindexed
 from mdmem.store import catalog as catalogs
 from mdmem.store import generations
@@ -304,24 +304,17 @@ class Index:
 
     def scan(self) -> indexer.Scan:
         """List the memory files as they are."""
-        return indexer.scan(str(self.place.root), self.settings.items("roots"))
+        return indexer.without_shadowed(indexer.scan(str(self.place.root), self.settings.items("roots")))
 
     def sources(self) -> indexer.Sources:
         """Give what the indexer needs to read files."""
         return indexer.Sources(
-            read=self._read,
+            read=self.place.said,
             moment=self.place.moment,
             stem=lexicals.stem,
             max_bytes=self.settings.whole("index.max_file_mb") * 2**20,
             patient=self.patient,
         )
-
-    def _read(self, path: str) -> bytes | None:
-        try:
-            snapshot = self.place.read(path)
-        except MdmemError:
-            return None
-        return snapshot.data if snapshot else None
 
     def _say(self, reason: str) -> None:
         if reason:

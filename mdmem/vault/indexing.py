@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from mdmem import config, fsio
 from mdmem.errors import NotFound
 from mdmem.model import Progress, Reindexed
+from mdmem.text import packs
+from mdmem.vault import archives
 from mdmem.vault.index import within
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ def reindex(
     """Bring the indexes up to date; with `full` anew. Raises NotFound, Busy, and Missing or Refused for a model."""
     root = parts.place.root
     for path in map(within, paths):
-        if not any(fsio.look(name, root=root) for name in (path, path + ".md")):
+        names = (path, path + ".md", path + packs.ARCHIVE)
+        if not any(fsio.look(name, root=root) for name in names) and not archives.log(parts.place, names[1]):
             raise NotFound(f"there is no {path} in the vault", "paths are those that `mdmem list` prints")
     parts.catch_up()
     parts.index.progress = progress or parts.index.progress

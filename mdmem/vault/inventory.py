@@ -1,12 +1,14 @@
 """What there is in a vault: counts, places, how fresh the index is, and how much of it a model has seen.
 
-Owns telling what is wrong with the model and its vectors. It must never change or load any of them, and stays quick.
+Owns telling what is wrong with the models and the vectors. It must never change or load any of them, and stays quick.
 """
 
 from __future__ import annotations
 
 from mdmem import config
-from mdmem.model import Coverage, Status
+from mdmem.errors import StorageFailed
+from mdmem.model import Coverage, Spending, Status
+from mdmem.store import llm
 from mdmem.store import vectors as caches
 from mdmem.store.encoder import Card
 from mdmem.store.journal import Journal
@@ -38,20 +40,32 @@ def status(place: Place, index: Index, meaning: Meaning, stores: Stores, *, pend
         model=meaning.model or None,
         model_state=models.state(meaning.model, card, config.cache_dir()) if meaning.model else None,
         vectors=_coverage(place, meaning, stores, card) if card else None,
+        llm=_spending(place, meaning.notices),
     )
 
 
-def complaints(now: Status) -> list[str]:
-    """Say what keeps the model of a vault from answering, and the fix."""
+def complaints(place: Place, now: Status) -> list[str]:
+    """Say what keeps the models of a vault from answering, and the fix."""
+    said = llm.missing(place.settings, root=place.root)
+    found = [f"the language model cannot be asked: {said}"] if said else []
     if now.model is None or now.model_state is None or now.model_state == "ready":
-        return []
+        return found
     state = now.model_state
-    return [f"keyword search only: the model {now.model} is {state}; {models.fix(now.model, state)}"]
+    return [f"keyword search only: the model {now.model} is {state}; {models.fix(now.model, state)}", *found]
 
 
 def damaged_lines(place: Place) -> dict[str, int]:
     """Count the lines of the journal that cannot be read, by the path of their file in the state."""
     return Journal(place.state / "journal").damaged()
+
+
+def _spending(place: Place, notices: list[str]) -> Spending | None:
+    """Tell what the language model was asked; None where that cannot be read, which is noticed."""
+    try:
+        return llm.spending(place.settings, state=place.state, now=place.now)
+    except StorageFailed as error:
+        notices.append(error.message)
+        return None
 
 
 def _coverage(place: Place, meaning: Meaning, stores: Stores, card: Card) -> Coverage | None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mdmem.model import Distilled
 from mdmem.store.journal import Record
-from mdmem.text import changes, renames, units
+from mdmem.text import changes, claims, packs, renames, units
 from mdmem.text.renames import Sorted
+from mdmem.vault import archives
 
 LISTED = 100
 """Entries that a message names one by one."""
@@ -52,11 +54,12 @@ def of_entries(records: Sequence[Record]) -> str:
 
 def of_save(before: Mapping[str, bytes | None], after: Mapping[str, bytes | None]) -> str:
     """Say what a person changed, deleted and renamed by hand; None, or nothing in `before`, stands for no file."""
+    before, after = ({path: archives.shown(path, data) for path, data in each.items()} for each in (before, after))
     found = renames.sort(before, after)
     came = set(found.moved.values())
     pairs = [(path, before.get(path), after[path]) for path in after if path not in found.moved and path not in came]
     pairs += [(new, before[old], after[new]) for old, new in found.moved.items()]
-    edits = [edit for path, old, new in pairs for edit in changes.compare(path, old, new)]
+    edits = changes.gathered(edit for path, old, new in pairs for edit in changes.compare(path, old, new))
     texts = [edit.before or "" if edit.after is None else edit.after for edit in edits]
     lines = [f"- renamed {_named(old)} to {_named(new)}" for old, new in found.moved.items()]
     lines += [_line(f"{edit.kind} {edit.address}", text) for edit, text in zip(edits, texts, strict=True)]
@@ -97,12 +100,49 @@ def counted_with_verb(paths: Sequence[str]) -> str:
 
 
 def _named(path: str) -> str:
-    return changes.headline(units.stem_of(path))
+    return changes.headline(path.removeprefix(units.HOME) if packs.is_archive(path) else units.stem_of(path))
 
 
 def of_change(op: str, subject: str, address: str, text: str) -> str:
     """Say what was done to one entry or document, whose text was or is this."""
     return message(subject, _line(address, text), op=op)
+
+
+def of_checkpoint(done: Distilled) -> str:
+    """Say what was distilled, by what, and what came of it."""
+    told = [f"{len(lines)} {what}" for lines, what in _outcomes(done) if lines]
+    subject = f"Checkpoint: {', '.join(told) or 'nothing to remember'} from {counted(done.entries, 'new entry')}"
+    lines = [f"- new: {_bullet(line)}" for line in done.added]
+    lines += [f"- again: {_bullet(new)}" for _, new in done.confirmed]
+    lines += [f"- instead of {_bullet(old)}: {_bullet(new)}" for old, new in done.replaced]
+    lines += [f"- to the archive: {_bullet(line)}" for line in done.moved]
+    lines += [f"- to review: {changes.headline(claim.text)} ({why})" for claim, why in done.review]
+    by = changes.headline(done.model, 200) if done.model else "patterns, without a model"
+    return message(subject, f"Distilled by {by}.\n\n{_bounded(lines)}", op="checkpoint", source=done.model or "")
+
+
+def _outcomes(done: Distilled) -> tuple[tuple[Sequence[object], str], ...]:
+    return (
+        *((done.added, "new"), (done.replaced, "changed"), (done.confirmed, "seen again")),
+        *((done.moved, "archived"), (done.review, "to review")),
+    )
+
+
+def _bullet(line: str) -> str:
+    said = claims.read(line)
+    return changes.headline(said.text if said else line)
+
+
+def counted(number: int, noun: str) -> str:
+    """Give a number with its noun, `1 entry`, `2 entries`."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def of_upkeep(subject: str, why: str, lines: Sequence[tuple[str, str, str]]) -> str:
+    """Say what keeping house did and why, and to which entries: address, text and reason of each."""
+    told = [f"{_line(address, text)} ({changes.headline(reason, 200)})" for address, text, reason in lines]
+    return message(subject, f"{why}\n\n{_bounded(told)}", op="nightly")
 
 
 def of_undo(subject: str, commit: str, conflict: str) -> str:

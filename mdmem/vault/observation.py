@@ -194,8 +194,10 @@ class Observation:
         if not fresh or self.journal.is_empty():
             return ()
         records = [one.record for one in self.journal.scan()]
-        removed = {one.path for one in records if one.op == "rm" and not one.after}
-        removed |= {one.path for one in self.journal.receipts() if one.op == "rm" and not one.after}
+        removed = {one.path for one in records if not one.after and _is_removal(one.op, one.path or "")}
+        removed |= {
+            one.path for one in self.journal.receipts() if not one.after and _is_removal(one.op, one.path or "")
+        }
         back = dict.fromkeys(path for path in fresh if path in removed)
         for stem in map(units.stem_of, back):
             self.notices.append(f"{stem} had been removed, and is saved again: `mdmem rm {stem}` takes it out")
@@ -224,9 +226,7 @@ class Observation:
         @cache
         def others() -> tuple[set[str], ...]:
             scan = indexer.scan(str(self.place.root), self.place.settings.items("roots"))
-            return tuple(
-                _lines(decoded(self.place.content(file.path) or b"")) for file in scan.files if file.path != path
-            )
+            return tuple(_lines(decoded(self.place.said(file.path) or b"")) for file in scan.files if file.path != path)
 
         def stands(text: str) -> bool:
             wanted = _lines(text)
@@ -288,6 +288,11 @@ class Observation:
         if count:
             what, them = ("entry is", "it") if count == 1 else ("entries are", "them")
             self.notices.append(f"{count} {what} held, {why}: `mdmem recover` lists {them}")
+
+
+def _is_removal(op: str, path: str) -> bool:
+    """Tell whether a change that took a file away took it out of memory: a log was packed into an archive instead."""
+    return op == "rm" or (op == "nightly" and not units.is_log(path))
 
 
 def restored(path: str, known: Known, often: int, now: Mapping[str, str | None]) -> Record:

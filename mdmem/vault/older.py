@@ -80,7 +80,8 @@ class _Trail:
 
     def follow(self, info: CommitInfo, file: FileChange) -> None:
         blob = file.new
-        if blob is None and not self.blobs and info.trailers.get("Mdmem-Op") == "rm" and not units.is_log(file.path):
+        removed = info.trailers.get("Mdmem-Op") in ("rm", "nightly") and not units.is_log(file.path)
+        if blob is None and not self.blobs and removed:
             self.since = info.date.timestamp()  # whoever saves it again may have read any version before
             return
         self.since = self.since or info.date.timestamp()

@@ -34,6 +34,9 @@ from mdmem.vault.upkeep import Upkeep
 
 if TYPE_CHECKING:  # what only some commands need is imported where they need it: the rest would wait 30 ms for it
     from mdmem.vault.meaning import Meaning
+    from mdmem.vault.packing import Packing
+    from mdmem.vault.proposals import Proposals
+    from mdmem.vault.review import Review
     from mdmem.vault.searching import Recent
 
 
@@ -101,9 +104,33 @@ class Parts:
         return Undoing(self.place, self.notices, self.delivery, self.commits, *wiring)
 
     @cached_property
+    def review(self) -> Review:
+        from mdmem.vault.review import Review
+
+        return Review(self.place, self.rewriting, self.amendments.remove)
+
+    @cached_property
+    def upkeep_lock(self) -> Lock:
+        """What keeps two checkpoints, or a checkpoint and the nightly housekeeping, from running at once."""
+        self.place.prepare()
+        return Lock(self.place.state / "locks" / "upkeep.lock", command=self.place.command)
+
+    @cached_property
+    def packing(self) -> Packing:
+        from mdmem.vault.packing import Packing
+
+        return Packing(self.place, self.journal, self.rewriting)
+
+    @cached_property
     def conflicts(self) -> Conflicts:
         self.place.prepare()
         return Conflicts(self.place, self.notices, self.delivery, self.commits, self.replacements, self.resolutions)
+
+    @cached_property
+    def proposals(self) -> Proposals:
+        from mdmem.vault.proposals import Proposals
+
+        return Proposals(self.place, self.conflicts, self.place.settings.whole("lock.timeout_ms"))
 
     @cached_property
     def resolutions(self) -> Resolutions:

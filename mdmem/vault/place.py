@@ -18,10 +18,14 @@ from mdmem import config, fsio
 from mdmem.errors import BadInput, Busy, MdmemError, NotFound, Refused, StorageFailed
 from mdmem.model import Entry
 from mdmem.store.repo import Repo
-from mdmem.text import markdown, units
+from mdmem.text import markdown, packs, units
 from mdmem.text.units import Unit
+from mdmem.vault import archives
 
-SETTINGS = (config.MARKER, ".gitattributes", ".mdmem/distilled.tsv", ".mdmem/rejected.tsv", ".mdmem/usage.tsv")
+SETTINGS = (
+    *(config.MARKER, ".gitattributes"),
+    *(".mdmem/distilled.tsv", ".mdmem/rejected.tsv", ".mdmem/review.tsv", ".mdmem/usage.tsv"),
+)
 """Files of the vault besides memory that are committed with it."""
 
 RENAME_GAP = 0.1
@@ -94,7 +98,10 @@ class Place:
         return max(self.settings.whole("commit.max_file_mb"), self.settings.whole("index.max_file_mb"))
 
     def read(self, path: str) -> fsio.Snapshot | None:
-        """Read a file of the vault; None when it is not there. Raises StorageFailed, also for one that is too large."""
+        """Read a file of the vault as it stands; None when it is not there. For what it says, see `legible`.
+
+        Raises StorageFailed, also for one that is too large.
+        """
         try:
             return fsio.read(path, root=self.root, limit=self.largest * 2**20)
         except fsio.TooLarge as error:
@@ -102,12 +109,27 @@ class Place:
             raise StorageFailed(error.message, hint) from error
 
     def content(self, path: str) -> bytes | None:
-        """Give what a file holds; None where there is none that can be read: others say what is wrong with it."""
+        """Give a file's bytes; None where there is none that can be read: others say what is wrong with it."""
         try:
             snapshot = self.read(path)
         except MdmemError:
             return None
         return snapshot.data if snapshot else None
+
+    def legible(self, path: str) -> bytes | None:
+        """Give what a file says, of an archive what is packed in it; None when it is not there. Raises StorageFailed.
+
+        That is what is shown, indexed and searched. What is written, committed or compared with history is `read`.
+        """
+        snapshot = self.read(path)
+        return archives.legible(path, snapshot.data) if snapshot else None
+
+    def said(self, path: str) -> bytes | None:
+        """Give what a file says, like `legible`; None also where it cannot be read."""
+        try:
+            return self.legible(path)
+        except MdmemError:
+            return None
 
     def awaited(self, path: str) -> fsio.Snapshot | None:
         """Read a file that is missing, for as long as an editor may take to rename its new version into place."""
@@ -119,7 +141,7 @@ class Place:
 
     def is_memory(self, path: str) -> bool:
         """Tell whether a path is that of a memory file in one of the homes."""
-        return path.endswith(".md") and path.startswith(self.homes)
+        return path.endswith((".md", packs.ARCHIVE)) and path.startswith(self.homes)
 
     def entry(self, path: str, unit: Unit) -> Entry:
         """Give a unit as users see it."""
@@ -145,10 +167,15 @@ def split_guard(address: str) -> tuple[str, str | None]:
 
 def check_guard(unit: Unit, wanted: str | None) -> None:
     """Refuse a unit whose text is not the one that was meant."""
-    if wanted and hashlib.sha256(unit.text.encode("utf-8", "surrogatepass")).hexdigest()[:6] != wanted:
+    if wanted and not is_meant(unit, wanted):
         raise Refused(
             f"{unit.address} holds another text than @{wanted} stands for", f"look first: mdmem show {unit.address}"
         )
+
+
+def is_meant(unit: Unit, wanted: str) -> bool:
+    """Tell whether these six hex digits stand for the text of a unit."""
+    return hashlib.sha256(unit.text.encode("utf-8", "surrogatepass")).hexdigest()[:6] == wanted
 
 
 def whole(path: str, data: bytes) -> Unit:

@@ -6,16 +6,17 @@ that is no longer in its file is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from mdmem.errors import BadInput, MdmemError
+from mdmem.errors import BadInput
 from mdmem.model import Entry, Query
 from mdmem.store.catalog import Filter, Found
-from mdmem.text import analyze, markdown, units
+from mdmem.text import analyze, markdown, packs, units
 from mdmem.text.units import Unit
+from mdmem.vault import archives
 from mdmem.vault.index import Index, Stores, within
-from mdmem.vault.place import Place, checked, nearest, pick, split_guard, whole
+from mdmem.vault.place import Place, checked, is_meant, nearest, pick, split_guard, whole
 
 
 @dataclass(slots=True)
@@ -25,24 +26,21 @@ class Files:
     place: Place
     wanted: Iterable[Found] = ()
     _units: dict[str, tuple[Unit, ...]] = field(default_factory=dict)
-    _labels: dict[str, set[str]] = field(default_factory=dict)
+    _addresses: dict[str, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for found in self.wanted:
-            self._labels.setdefault(found.path, set()).add(found.address.partition("#")[2])
+            self._addresses.setdefault(found.path, set()).add(found.address)
 
     def units(self, path: str) -> tuple[Unit, ...]:
-        """Give the units of a file, of a log with wanted entries those alone; none when it cannot be read."""
+        """Give the units of a file, of logs with wanted entries those alone; none when it cannot be read."""
         if path not in self._units:
-            self._units[path] = self._cut(path, self._labels.get(path))
+            self._units[path] = self._cut(path, self._addresses.get(path))
         return self._units[path]
 
-    def _cut(self, path: str, labels: set[str] | None) -> tuple[Unit, ...]:
-        try:
-            snapshot = self.place.read(path)
-        except MdmemError:
-            return ()
-        return units.read(path, snapshot.data, only=labels).units if snapshot else ()
+    def _cut(self, path: str, addresses: set[str] | None) -> tuple[Unit, ...]:
+        data = self.place.said(path)
+        return units.read(path, data, only=addresses).units if data is not None else ()
 
     def unit(self, found: Found) -> Unit | None:
         """Cut a unit that an index found, wherever its file has it now; the address counts before the id."""
@@ -63,16 +61,16 @@ def find(place: Place, index: Index, address: str) -> tuple[str, Unit, str | Non
     plain, guard = split_guard(address)
     for typed, wanted in ((address, None), (plain, guard)):
         for name in dict.fromkeys((typed, checked(typed), f"daily/{checked(typed)}")):
-            unit = _in_file(place, units.path_of(name), name)
-            if unit:
-                return units.path_of(name), unit, wanted
+            found = _of_text(_in_files(place, name), wanted)
+            if found:
+                return *found, wanted
 
     def looked_up(stores: Stores) -> tuple[str, Unit, str | None]:
         for typed, wanted in ((address, None), (checked(plain), guard)):
-            for found in stores.catalog.find(typed):
-                unit = Files(place).unit(found)
-                if unit:
-                    return found.path, unit, wanted
+            listed = stores.catalog.find(typed)
+            found = _of_text(((one.path, unit) for one in listed if (unit := Files(place).unit(one))), wanted)
+            if found:
+                return *found, wanted
         known = list(stores.catalog.addresses())
         stores.check()
         raise nearest(checked(plain), known)
@@ -80,18 +78,39 @@ def find(place: Place, index: Index, address: str) -> tuple[str, Unit, str | Non
     return index.ask(looked_up)
 
 
-def _in_file(place: Place, path: str, address: str) -> Unit | None:
-    try:
-        snapshot = place.read(path)
-    except BadInput:
-        return None
-    if snapshot is None:
-        return None
-    label = address.partition("#")[2]
-    found = units.read(path, snapshot.data).units
-    if not label:
-        return whole(path, snapshot.data) if units.is_log(path) else found[0]
-    return pick(found, f"{units.stem_of(path)}#{label}")
+def _of_text(found: Iterable[tuple[str, Unit]], wanted: str | None) -> tuple[str, Unit] | None:
+    """Choose the unit whose text begins with a hash, if that is given; else, or if none does, the first."""
+    first = None
+    for one in found:
+        first = first or one
+        if wanted is None or is_meant(one[1], wanted):
+            return one
+    return first
+
+
+def _in_files(place: Place, address: str) -> Iterator[tuple[str, Unit]]:
+    """Find what an address names in the files that it tells of: as it is, compressed, or packed with its year."""
+    label, path = address.partition("#")[2], units.path_of(address)
+    for home in (path, path + packs.SUFFIX):
+        try:
+            data = place.legible(home)
+        except BadInput:
+            return
+        if data is not None:
+            found = whole(home, data) if not label and _has_logs(home, data) else None
+            found = found or pick(units.read(home, data).units, units.stem_of(home) + f"#{label}" * bool(label))
+            yield from [(home, found)] if found else []
+            break
+    packed = archives.log(place, path)
+    if packed:
+        home, log = packed
+        name = f"{units.stem_of(path)}#{label}"
+        found = pick(units.read(path, log.data).units, name) if label else whole(path, log.data)
+        yield from [(home, units.below(found, log))] if found else []
+
+
+def _has_logs(path: str, data: bytes) -> bool:
+    return units.is_log(path) or packs.is_pack(data)
 
 
 def bounds(query: Query) -> Filter:

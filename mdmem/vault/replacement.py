@@ -7,7 +7,7 @@ write lock throughout.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -28,6 +28,8 @@ class Step:
     path: str
     base: fsio.Snapshot | None
     wanted: bytes | None
+    proof: Callable[[bytes], None] | None = None
+    """Looks at what was written, read back from the disk, before the next step; raises StorageFailed."""
 
     @property
     def before(self) -> bytes | None:
@@ -63,6 +65,8 @@ class Replacements:
             for step in steps:
                 tried.append(step)
                 self._put(step)
+                if step.proof:
+                    step.proof(_held(self.place.read(step.path)) or b"")
         except MdmemError:
             with suppress(MdmemError):  # what is not marked, the next command looks at again
                 self._put_back(tried)

@@ -64,6 +64,10 @@ class Rewriting:
                     return self.finish(records)
         raise Refused(f"{steps[0].path} is being saved all the time", "nothing was changed: try again")
 
+    def read(self, path: str) -> Content:
+        """Give what a file holds now, None for no file. Raises StorageFailed."""
+        return _held(self.place.read(path))
+
     def _steps(self, plan: Callable[[Read], Planned]) -> tuple[list[Step], str]:
         seen: dict[str, fsio.Snapshot | None] = {}
 
@@ -105,7 +109,11 @@ class Rewriting:
                 raise not_yet(f"what {path} holds", reason, self.commits.failure)
 
     def carry_out(self, steps: Sequence[Step], *, op: str, message: str) -> list[Record] | None:
-        """Do all steps of a change durably; None, and nothing is done, when somebody saved a file of it meanwhile."""
+        """Do all steps of a change durably; None, and nothing is done, when somebody saved a file of it meanwhile.
+
+        What goes is taken away last: what it held may stand in a file that comes.
+        """
+        steps = sorted(steps, key=lambda step: step.wanted is None)
         try:
             return self.replacements.carry_out(steps, op=op, message=message, group=os.urandom(8).hex())
         except fsio.Displaced:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mdmem import fsio, indexer
 from mdmem.model import Reindexed
-from mdmem.text import units
+from mdmem.text import packs, units
 from mdmem.vault.place import SETTINGS
 
 if TYPE_CHECKING:
@@ -65,9 +65,7 @@ class Upkeep:
         delivery = self._parts.delivery
         before = delivery.put_back
         with delivery.writing(self._wait):
-            delivery.observe(
-                [path for path, state in seen.items() if state and units.is_log(path) and self._looks(path, state)]
-            )
+            delivery.observe([path for path, state in seen.items() if state and self._looks_like(path, state)])
             delivery.deliver()
         self._parts.commits.commit_placed()
         self._parts.mend()
@@ -104,7 +102,10 @@ class Upkeep:
         with self._parts.index.open() as stores:
             return self._parts.meaning.advance(stores, card)
 
-    def _looks(self, path: str, state: State) -> bool:
+    def _looks_like(self, path: str, state: State) -> bool:
+        """Tell whether a path is that of a log that still looks like this; a compressed one is nobody's to add to."""
+        if not units.is_log(path) or packs.is_archive(path):
+            return False
         stat = fsio.look(path, root=self._place.root)
         return stat is not None and state_of(stat) == state
 

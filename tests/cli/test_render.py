@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from mdmem.cli import render, shapes, terminal
+from mdmem.cli import figures, render, shapes, terminal
 from mdmem.config import Settings
 from mdmem.model import Added, Answer, Change, Edit, Entry, Finding, Hit, Reindexed, Status
 from mdmem.text import screen
@@ -90,7 +90,7 @@ def test_nothing_is_wider_than_the_terminal(capsys, monkeypatch, columns):
     render.answer(answer(hit(MOVIES), hit(CARD, marks=((0, 3), (11, 13))), hit(PLAN)), explain=True)
     render.entries([MOVIES, CARD, PLAN])
     render.changes([CHANGE])
-    render.status(STATUS)
+    figures.status(STATUS)
     lines = capsys.readouterr().out.split("\n")
     addresses = {line for line in lines if re.fullmatch(r"\W*[0-9]?\W*\S+", line)}  # which is never cut
     assert [line for line in lines if screen.width(line) > columns and line not in addresses] == []
@@ -240,7 +240,7 @@ PAYLOADS = [
 
 SCRIPT = """
 import sys
-from mdmem.cli import render, terminal
+from mdmem.cli import figures, render, terminal
 from mdmem.config import Settings
 from mdmem.errors import NotFound
 from mdmem.model import *
@@ -254,7 +254,7 @@ for bad in PAYLOADS:
     render.entry(entry); render.today(bad, [entry], [bad, bad]); render.tags([(bad, 1)])
     render.added(Added(bad, bad, bad, None, None, False)); render.changes([change]); render.done(change)
     render.edits(change.edits); render.findings([Finding(bad, 1, bad, bad)])
-    render.status(Status(bad, bad, bad, 1, 1, 1, 1, bad, 0, 0, ((bad, 1, 1),)))
+    figures.status(Status(bad, bad, bad, 1, 1, 1, 1, bad, 0, 0, ((bad, 1, 1),)))
     render.settings(Settings({"timezone": bad}, {"timezone": bad}))
     terminal.value({"a": bad}); terminal.note(bad); terminal.error(bad, bad); terminal.error_value(bad, bad, bad)
 terminal.flush()

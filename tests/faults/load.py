@@ -137,11 +137,12 @@ def _history(root: Path, made: int) -> list[str]:
     now: dict[str, bytes] = {}
     for commit in acts.git(root, "rev-list", "--reverse", "--first-parent", "HEAD").split():
         names = acts.git(root, "show", "--format=", "--name-only", commit).split()
-        failures += [f"{commit[:8]} is empty"] if not names else []
+        said = f"{commit[:8]} ({acts.git(root, 'show', '-s', '--format=%s', commit)})"
+        failures += [f"{said} is empty"] if not names else []
         for name in (name for name in names if name.startswith("memory/")):
             # Memory may go along in a commit of the user's, made just before ours; taken back it may not be.
             data = _blob(root, commit, name) or b""
-            failures += [f"{commit[:8]}, {name}: {one}" for one in _wrong(name, now.get(name, b""), data)]
+            failures += [f"{said}, {name}: {one}" for one in _wrong(name, now.get(name, b""), data)]
             now[name] = data
     return failures
 

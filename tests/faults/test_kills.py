@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import acts
 import pytest
 import sweep
 from vault_sandbox import DAY, again, committed, git, log, status, write
 
 from mdmem import Vault
 from mdmem.model import NewEntry
+from mdmem.store import archive
+from mdmem.text import packs
 
 pytestmark = pytest.mark.usefixtures("clock")
 
@@ -112,6 +115,37 @@ def test_changing(lived: Vault, tmp_path: Path, name: str) -> None:
             assert log(vault, "memory/a.md")[1] == log(vault, "memory/b.md")[1]
         changed = git(vault, "log", "-1", "--format=%(trailers:key=Mdmem-Op,valueonly,separator=)")
         assert (changed == "save") == (now == before)
+        points, at = points + 1, at + sweep.EVERY
+    assert ended
+    assert points > 2
+
+
+def _unharmed(vault: Vault, logs: Mapping[str, bytes]) -> bool:
+    """Tell whether each log stands as a file, or whole in an archive, as the disk is now."""
+    home, held = vault.root / "memory/archives/daily/2025.md.zst", {}
+    if home.exists():
+        said = archive.expand(home.read_bytes())
+        held = {one.path: one.data for one in packs.members(said)} if packs.is_whole(said) else {}
+    there = {path: (vault.root / path).read_bytes() for path in logs if (vault.root / path).exists()}
+    return all(data in (there.get(path), held.get(path)) for path, data in logs.items())
+
+
+@pytest.mark.parametrize("name", ["pack", "unpack"])
+def test_packing(lived: Vault, tmp_path: Path, name: str) -> None:
+    """At any moment each log is there whole, and after the next command all of them are packed or none is."""
+    prepare = acts.keep_a_year if name == "pack" else acts.pack_a_year
+    prepare(lived.root)
+    points, at, ended = 0, min(sweep.EVERY, 5), None
+    while ended is None:
+        vault = Vault.open(sweep.copy(lived, tmp_path / f"copy {at}"))
+        ended = sweep.killed(lambda: acts.ACTS[name].run(Vault.open(vault.root)), at)  # noqa: B023 - runs at once
+        assert _unharmed(vault, acts.LOGS), f"killed at call {at}"
+        settle(vault)
+        assert _unharmed(vault, acts.LOGS), f"killed at call {at}"
+        there = {path for path in acts.LOGS if (vault.root / path).exists()}
+        assert there in (set(), acts.LOGS.keys()), f"killed at call {at}"
+        assert bool(there) != (vault.root / "memory/archives/daily/2025.md.zst").exists()
+        assert not (ended and bool(there) == (name == "pack"))
         points, at = points + 1, at + sweep.EVERY
     assert ended
     assert points > 2

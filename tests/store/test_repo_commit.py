@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
@@ -544,3 +546,55 @@ def test_many_processes_and_the_user(repo: Repo) -> None:
     git(repo.top, "fsck", "--strict")
     repo.commit({}, "Settle", state=state(repo))
     assert [line for line in short_status(repo.top) if "src/app.py" not in line] == []
+
+
+# -- a HEAD that moves while it is looked at
+
+SLOW_GIT = """#!/bin/sh
+case " $* " in
+*" --symbolic-full-name "*) if [ -e {gate}.armed ]; then while [ ! -e {gate} ]; do sleep 0.02; done; fi ;;
+*" ls-tree "*) "{git}" "$@"; code=$?; touch {gate}.read; exit $code ;;
+esac
+exec "{git}" "$@"
+"""
+
+
+def test_files_and_commit_of_head_are_read_as_of_one_moment(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user commits what is staged between two looks: nothing is left to be committed, or taken back."""
+    real, gate = shutil.which("git"), tmp_path / "gate"
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "git"
+    program.write_text(SLOW_GIT.format(gate=gate, git=real))
+    program.chmod(0o755)
+    vault = make(tmp_path / "vault")
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    repo = Repo.discover(vault)
+    data = write(vault, LOG, "# 2026-11-29\n\n- 14:30 one\n")
+    git(vault, "add", LOG)
+    Path(f"{gate}.armed").touch()
+    done: list[Committed] = []
+    worker = threading.Thread(target=lambda: done.append(repo.commit({LOG: data}, "Add", state=state(repo))))
+    worker.start()
+    deadline = time.monotonic() + 1  # where the files are asked for afterwards, they are not read before
+    while not Path(f"{gate}.read").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    subprocess.run([real or "git", "commit", "-qm", "Code"], cwd=vault, check=True)
+    gate.touch()
+    worker.join()
+    assert git(vault, "log", "--format=%s").split() == ["Code", "Begin"]
+    assert done == [Committed(None, {})] and short_status(vault) == []
+
+
+def test_a_version_made_from_another_head_is_left(tmp_path: Path) -> None:
+    vault = make(tmp_path / "vault")
+    repo = Repo.discover(vault)
+    before = repo.blob_id(b"# 2026-11-29\n")
+    newer = write(vault, LOG, "# 2026-11-29\n\n- 14:30 one\n- 14:31 two\n")
+    git(vault, "commit", "-qam", "All of it")
+    older = newer.removesuffix(b"- 14:31 two\n")
+    done = repo.commit({LOG: older}, "Add", state=state(repo), base={LOG: before})
+    assert done.commit is None and list(done.left) == [LOG]
+    assert git(vault, "show", f"HEAD:{LOG}") == newer.decode()
+    assert repo.commit({LOG: older}, "Add", state=state(repo), base={LOG: repo.blob_id(newer)}).commit

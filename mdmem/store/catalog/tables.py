@@ -79,7 +79,7 @@ class Filter:
     """Bounds on units: since ≤ date < until, all of the folded tags or tags nested under them, and a path.
 
     The path is relative to the vault: a file (`.md` may be left out), a folder, or a log's name up to its year or
-    month (`memory/daily/2026-11`).
+    month (`memory/daily/2026-11`). A log that was packed with others counts as standing where it stood.
     """
 
     since: float | None = None
@@ -116,8 +116,12 @@ def where(bounds: Filter) -> tuple[str, list[object]]:
     if bounds.within is not None:
         path = os.fsencode(bounds.within)
         more = b"-" if re.search(r"(\A|/)\d{4}(-\d\d)?\Z", bounds.within) else b"/"
-        parts.append("u.file IN (SELECT id FROM files WHERE path IN (?, ?) OR substr(path, 1, ?) IN (?, ?))")
-        values += [path, path + b".md", len(path) + 1, path + b"/", path + more]
+        lies = "u.file IN (SELECT id FROM files WHERE path IN (?, ?, ?) OR substr(path, 1, ?) IN (?, ?))"
+        values += [path, path + b".md", path + b".md.zst", len(path) + 1, path + b"/", path + more]
+        stem = path.removeprefix(b"memory/").removesuffix(b".md")
+        named = "(u.address = ? OR substr(u.address, 1, ?) IN (?, ?, ?))"
+        values += [b".md.zst", stem, len(stem) + 1, stem + b"/", stem + b"#", stem + more]
+        parts.append(f"({lies} OR u.file IN (SELECT id FROM files WHERE substr(path, -7) = ?) AND {named})")
     return " AND ".join(parts), values
 
 

@@ -3,7 +3,8 @@
 Owns everything that is asked of git; paths are the vault's own (relative to it, `/`), never the work tree's. It
 must never run a program the repository names, change a file of the user's, or remove a lock of git's. Beside
 this: `command` runs git, `listing` takes its answers apart, `plan` decides what a commit may hold, `commit` writes
-it, `history` reads commits, `kept` keeps what no branch has, `lineage` finds what none has any more.
+it, `history` reads commits, `kept` keeps what no branch has, `lineage` finds what none has any more,
+`repacking` packs its objects.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from pathlib import Path
 from mdmem.errors import NotFound, NoVault, StorageFailed
 from mdmem.store.repo import commit as commits
 from mdmem.store.repo import history as histories
-from mdmem.store.repo import kept, listing
+from mdmem.store.repo import kept, listing, repacking
 from mdmem.store.repo.command import HOOKS_OFF, OPTIONS, Git, Result, failure
 from mdmem.store.repo.commit import Committed
 from mdmem.store.repo.history import CommitInfo, FileChange
 from mdmem.store.repo.listing import ALGORITHMS, Leaf
-from mdmem.store.repo.plan import NotNow, Person, Request
+from mdmem.store.repo.plan import MOVED, NotNow, Person, Request
+from mdmem.store.repo.repacking import Sizes
 
-__all__ = ["CommitInfo", "Committed", "FileChange", "Leaf", "NotNow", "Person", "Repo"]
+__all__ = ["MOVED", "CommitInfo", "Committed", "FileChange", "Leaf", "NotNow", "Person", "Repo", "Sizes"]
 
 UNFINISHED = {
     "MERGE_HEAD": "a merge is in progress",
@@ -219,9 +221,10 @@ class Repo:
         author: Person | None = None,
         at: datetime | None = None,
         modes: Mapping[str, str] | None = None,
+        base: Mapping[str, str | None] | None = None,
     ) -> Committed:
         """Make one commit of exactly these files (None: removed) on top of HEAD. See `commit.write`."""
-        request = Request(changes, message, state=state, author=author, at=at, modes=modes or {})
+        request = Request(changes, message, state=state, author=author, at=at, modes=modes or {}, base=base or {})
         return commits.write(self, request)
 
     def keep(self, vault: str, texts: bytes) -> None:
@@ -231,6 +234,18 @@ class Repo:
     def kept(self, vault: str) -> list[bytes]:
         """Give what `keep` kept for this vault, here or in a work tree that is gone."""
         return kept.read(self, vault)
+
+    def sizes(self) -> Sizes:
+        """Count loose objects, packs and bytes. Raises StorageFailed."""
+        return repacking.sizes(self)
+
+    def at_work(self) -> str:
+        """Say what git is doing here, by its marks and locks; "" where it is idle."""
+        return repacking.at_work(self)
+
+    def pack(self, now: Sizes) -> Sizes:
+        """Pack its objects, and drop none; give how they lie then. Raises StorageFailed."""
+        return repacking.pack(self, now)
 
     def history(
         self, *, paths: Sequence[str] = (), k: int | None = None, rev: str = "HEAD", since: str = ""

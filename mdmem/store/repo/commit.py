@@ -58,7 +58,7 @@ def write(repo: Repo, request: Request) -> Committed:
     """Commit the requested files. NotNow when git is busy or locked; StorageFailed when it cannot write.
 
     A path is left out when it has a filter, is ignored and untracked, lies in another repository, holds conflict
-    markers, or when the user has staged something else for it.
+    markers, when the user has staged something else for it, or when HEAD has other bytes than its base.
     """
     with _alone(request.state):
         for attempt in range(TRIES):
@@ -66,7 +66,9 @@ def write(repo: Repo, request: Request) -> Committed:
             plan = plans.decide(repo, request, view)
             commit = _store(repo, request, view, plan) if plan.moves else None
             notice = _stage(repo, request.state, view, plan) if plan.entries else None
-            if commit is None or _advance(repo, commit, view.head, request.message):
+            # What was staged by a HEAD that is another by now would be taken back by the user's next commit.
+            stands = not plan.entries or repo.head() == view.head
+            if stands if commit is None else _advance(repo, commit, view.head, request.message):
                 if notice is None and (view.ours or plan.entries):
                     fsio.unlink(NOTES, root=request.state)
                 return Committed(commit, plan.left, (notice,) if notice else ())

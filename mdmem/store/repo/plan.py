@@ -31,6 +31,9 @@ FORBIDDEN_NAME = re.compile(r"(?:\.git|git~\d+)[. ]*", re.IGNORECASE)
 MARKERS = tuple(re.compile(mark, re.MULTILINE) for mark in (rb"^<<<<<<< ", rb"^=======\r?$", rb"^>>>>>>> "))
 
 
+MOVED = "it was committed otherwise just now"
+
+
 class NotNow(Busy):
     """git is in the middle of something, or locked: nothing was committed, and it may be tried again later."""
 
@@ -51,7 +54,11 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be committed: vault-relative path → bytes, or None for removed. `modes` are git's (`100755`)."""
+    """What is to be committed: vault-relative path → bytes, or None for removed. `modes` are git's (`100755`).
+
+    `base` tells for paths which blob of HEAD, None for no file, the bytes were made from: where HEAD has another by
+    now, committing them would take that back.
+    """
 
     changes: Mapping[str, bytes | None]
     message: str
@@ -59,6 +66,7 @@ class Request:
     author: Person | None = None
     at: datetime | None = None
     modes: Mapping[str, str] = field(default_factory=dict)
+    base: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +99,25 @@ def look(repo: Repo, changes: Mapping[str, bytes | None], state: Path) -> View:
     written = [path for path, data in changes.items() if data is not None]
     ours = _noted(state)
     paths = [*changes, *(ours.keys() - changes.keys())]
-    attributes, position, tree, index, unmerged = repo.git.ask_all(
-        listing.filter_call(written),
-        listing.POSITION_CALL,
-        replace(listing.tree_call("HEAD", paths), accepted=None),
-        listing.index_call(paths),
-        listing.UNMERGED_CALL,
+    attributes, position, index, unmerged = repo.git.ask_all(
+        listing.filter_call(written), listing.POSITION_CALL, listing.index_call(paths), listing.UNMERGED_CALL
     )
     head, branch = repo.position(position)
     _require_rest(repo, branch, listing.staged(unmerged.out))
-    if head is not None and tree.status:
-        raise StorageFailed("git cannot read the files of HEAD", tree.words)
-    committed, staged = listing.leaves(tree.out), listing.staged(index.out)
+    # After it is known which commit HEAD names: read side by side, the files may be those of the one before.
+    committed, staged = _committed(repo, head, paths), listing.staged(index.out)
     fresh = [path for path in written if path not in committed and path not in staged]
     hidden = _hidden(repo, fresh)
     return View(head, committed, staged, listing.filters(attributes.out), hidden, ours)
+
+
+def _committed(repo: Repo, head: str | None, paths: Sequence[str]) -> dict[str, Leaf]:
+    if head is None:
+        return {}
+    [tree] = repo.git.ask_all(replace(listing.tree_call(head, paths), accepted=None))
+    if tree.status:
+        raise StorageFailed("git cannot read the files of HEAD", tree.words)
+    return listing.leaves(tree.out)
 
 
 def _require_rest(repo: Repo, branch: str | None, unmerged: Iterable[str]) -> None:
@@ -161,6 +173,9 @@ def decide(repo: Repo, request: Request, view: View) -> Plan:
         if reason := _reason(repo, view, path, data, target):
             if committed != target:
                 plan.left[path] = reason
+            continue
+        if committed != target and path in request.base and (committed and committed[1]) != request.base[path]:
+            plan.left[path] = MOVED
             continue
         if committed != target:
             plan.moves[path] = target

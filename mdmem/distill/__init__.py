@@ -1,0 +1,46 @@
+"""Distilling: from what a model or a pattern says of log entries to an edit of MEMORY.md that can harm nothing.
+
+    prompt.py      entries in batches, and a batch as the text that a model is asked
+    reply.py       its answer as claims, or the reason why it is none
+    checks.py      what becomes of each claim, by support.py, danger.py and jest.py
+    support.py     whether the sources of a claim say so; words.py is what they are compared by
+    danger.py      hidden text, secrets, markup, and by orders.py orders to a model: never memory unasked
+    jest.py        what was said as a joke, in a story, for a while, or taken back
+    revision.py    claims into MEMORY.md, on the lines of the program alone; page.py is that file as read, laying.py
+                   where lines go in it
+    folding.py     lines that say the same, or are done, out of it again
+    overflow.py    the document that takes what MEMORY.md has no room for
+    merging.py     two versions of a text merged by a model, and whether a fact of either is lost
+
+Pure. It must never touch a file or ask a model itself, never take an answer at its word, and never change or remove a
+line that a person wrote.
+"""
+
+from mdmem.distill import merging, overflow
+from mdmem.distill.checks import Outcome, Verdict, judge
+from mdmem.distill.folding import Folded, folded
+from mdmem.distill.page import known_lines
+from mdmem.distill.prompt import Batch, checkpoint, part
+from mdmem.distill.reply import BadReply
+from mdmem.distill.reply import read as read_reply
+from mdmem.distill.revision import Moved, Refusal, Revision, revise
+
+__all__ = [
+    "BadReply",
+    "Batch",
+    "Folded",
+    "Moved",
+    "Outcome",
+    "Refusal",
+    "Revision",
+    "Verdict",
+    "checkpoint",
+    "folded",
+    "judge",
+    "known_lines",
+    "merging",
+    "overflow",
+    "part",
+    "read_reply",
+    "revise",
+]

@@ -1,0 +1,72 @@
+"""MEMORY.md folded at night: lines of the program that say the same, or are done, on their way out of it.
+
+Owns since when a line stands there. It must never touch a line that a person wrote or ticked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from mdmem import distill
+from mdmem.model import Change
+from mdmem.text import changes, claims
+from mdmem.vault import authorship, curated, messages
+from mdmem.vault.curated import Page
+from mdmem.vault.parts import Parts
+from mdmem.vault.rewriting import Planned, Read
+
+DAYS = 7
+"""For so long a line that is done or struck stays to be seen."""
+
+WHY = "Lines of mdmem's own that say the same become one; what is done or struck for a week goes to the archive."
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """What was folded: texts that went to the archive, texts that joined another line; None where nothing changed."""
+
+    moved: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    change: Change | None = None
+
+
+def fold(parts: Parts, *, dry_run: bool) -> Folding:
+    """Fold MEMORY.md by one commit. Raises StorageFailed, Refused, Busy."""
+    place, home = parts.place, curated.path(parts.place)
+    whose = authorship.of(place, home)
+    limit = place.now() - timedelta(days=DAYS)
+    done = Folding()
+
+    def plan(read: Read) -> Planned:
+        nonlocal done
+        page = Page.of(read(home), set(whose.ours))
+        made = distill.folded(page.text, ours=page.ours, is_old=lambda line: whose.since.get(line, limit) < limit)
+        done = Folding(tuple(_said(one.line) for one in made.moved), tuple(_said(line) for line, _ in made.merged))
+        if made.text == page.text:
+            return Planned({})
+        page.text = made.text
+        year = curated.archive(place.now().year)
+        files = {home: page.data}
+        if made.moved:
+            archived = distill.overflow.keep(curated.text_of(read(year)), made.moved, title=curated.title(year))
+            files[year] = curated.bytes_of(archived)
+        return Planned(files, _message(done))
+
+    if dry_run:
+        plan(parts.rewriting.read)
+        return done
+    change = parts.rewriting.rewrite(plan, op="nightly")
+    return Folding(done.moved, done.merged, change)
+
+
+def _said(line: str) -> str:
+    said = claims.read(line)
+    return said.text if said else line
+
+
+def _message(done: Folding) -> str:
+    count = messages.counted(len(done.moved) + len(done.merged), "line")
+    lines = [f"- to the archive: {changes.headline(text)}" for text in done.moved]
+    lines += [f"- said twice: {changes.headline(text)}" for text in done.merged]
+    return messages.message(f"Fold {count} of MEMORY.md", f"{WHY}\n\n" + "\n".join(lines), op="nightly")

@@ -1,0 +1,153 @@
+"""Claims that wait for a person: accepted, changed, or rejected for good.
+
+Owns what becomes of them. Each decision is one commit; what was rejected is never proposed again. It must never write
+a line that nobody said yes to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from mdmem import distill
+from mdmem.errors import BadInput, NotFound, Refused
+from mdmem.model import Change, Claim, Pending
+from mdmem.text import changes, claims, units
+from mdmem.vault import authorship, curated, facts, messages, similar
+from mdmem.vault.curated import Page
+from mdmem.vault.place import Place, is_meant, pick, split_guard
+from mdmem.vault.rewriting import Planned, Read, Rewriting
+
+PAIR = "alike:"
+"""What the id of an entry begins with that says nearly the same as an earlier one."""
+
+
+@dataclass(slots=True)
+class Review:
+    """What waits for a person's yes, numbered from 1, oldest first."""
+
+    place: Place
+    rewriting: Rewriting
+    remove: Callable[[str], Change]
+
+    def listed(self) -> list[Pending]:
+        """List what waits. Raises StorageFailed."""
+        found = self._listed(self.rewriting.read)
+        return found + [replace(one, number=number) for number, one in enumerate(self._pairs(), len(found) + 1)]
+
+    def _pairs(self) -> Iterator[Pending]:
+        """Yield the entries that say nearly the same as an earlier one, where both are still there as they were."""
+        rejected = facts.keys(self.rewriting.read(facts.REJECTED))
+        for pair in similar.kept(self.place):
+            earlier, later = pair.addresses
+            id = PAIR + hashlib.sha256(f"{earlier} {later}".encode()).hexdigest()[:16]
+            if id not in rejected and all(self._stands(address) for address in pair.addresses):
+                claim = Claim("fact", pair.texts[1], (later,), pair.cosine, pair.texts[0])
+                why = f"says nearly the same as {earlier}: to accept it takes out the later one"
+                yield Pending(0, id, claim, why, later.rpartition("/")[2].partition("#")[0])
+
+    def _stands(self, guarded: str) -> bool:
+        address, wanted = split_guard(guarded)
+        data = self.place.content(units.path_of(address))
+        found = pick(units.read(units.path_of(address), data).units, address) if data else None
+        return found is not None and is_meant(found, wanted or "")
+
+    def _listed(self, read: Read) -> list[Pending]:
+        """List what waits by these files: not what was rejected, or stands in memory, since another clone said so."""
+        home = curated.path(self.place)
+        rejected = facts.keys(read(facts.REJECTED))
+        known = {
+            claims.digest(said.text) for said in map(claims.read, curated.text_of(read(home)).splitlines()) if said
+        }
+        waiting = [one for one in curated.pending(read(facts.REVIEW)) if one.id not in rejected and one.id not in known]
+        return [replace(one, number=number) for number, one in enumerate(waiting, 1)]
+
+    def accept(self, ids: Sequence[str], *, text: str | None = None) -> Change | None:
+        """Take claims into MEMORY.md, the one that is named with another `text` where one is given.
+
+        What it replaces goes, also where a person wrote it: they said so. Raises NotFound, BadInput, Refused, Busy.
+        """
+        if pairs := [id for id in ids if id.startswith(PAIR)]:
+            if len(pairs) < len(ids) or text is not None:
+                hint = "nothing was changed: accept it without --text, and by itself"
+                raise BadInput("an entry that says the same as another is only taken out", hint)
+            return self._take_out(pairs)
+        if text is not None and (len(ids) != 1 or not text.strip() or "\n" in text.strip()):
+            raise BadInput("the new text must be one line, for one claim", "nothing was changed")
+
+        def plan(read: Read) -> Planned:
+            chosen = self._chosen(read, ids)
+            if text is None and (hidden := [one for one in chosen if not one.claim.text.isprintable()]):
+                hint = "nothing was changed: write it anew with --text, or --reject it"
+                raise Refused(f"claim {hidden[0].number} holds characters that do not show", hint)
+            wanted = [one.claim if text is None else replace(one.claim, text=text.strip()) for one in chosen]
+            home = curated.path(self.place)
+            page = Page.of(read(home), set(authorship.of(self.place, home).ours))
+            self._revise(page, wanted)
+            year = curated.archive(self.place.now().year)
+            archived = distill.overflow.keep(curated.text_of(read(year)), page.moved, title=curated.title(year))
+            files = {
+                home: page.data,
+                year: curated.bytes_of(archived) if page.moved else read(year),
+                facts.REVIEW: facts.without(read(facts.REVIEW), {one.id for one in chosen}),
+            }
+            if text is not None:  # the claim as it was proposed is not wanted
+                files[facts.REJECTED] = facts.with_rows(read(facts.REJECTED), self._rejected(chosen))
+            lines = [f"- {one.kind}: {changes.headline(one.text)}" for one in wanted]
+            return Planned(files, self._message("Accept", wanted, lines))
+
+        return self.rewriting.rewrite(plan, op="review")
+
+    def _take_out(self, ids: Sequence[str]) -> Change | None:
+        """Take out the later entries of pairs, each by a commit of its own; give the last."""
+        waiting = {one.id: one for one in self._pairs()}
+        change = None
+        for id in ids:
+            if id not in waiting:
+                raise NotFound(f"nothing that waits has the id {id}", "`mdmem review` lists it")
+            change = self.remove(waiting[id].claim.sources[0])
+        return change
+
+    def _revise(self, page: Page, wanted: Sequence[Claim]) -> None:
+        """Take claims into a page: what one replaces goes, and where that is gone already, it is new."""
+        rest = [claim for claim in wanted if not page.put_instead(claim)]
+        budget = self.place.settings.whole("memory.max_chars")
+        while True:
+            made = distill.revise(page.text, rest, ours=page.ours, budget=budget)
+            if isinstance(made, distill.Refusal):
+                raise Refused(made.reason, "nothing was changed: edit MEMORY.md by hand")
+            if not made.left:
+                page.take(made)
+                return
+            rest = [replace(claim, replaces="") if claim in made.left else claim for claim in rest]
+
+    def reject(self, ids: Sequence[str]) -> Change | None:
+        """Reject claims for good. Raises NotFound, Busy."""
+
+        def plan(read: Read) -> Planned:
+            chosen = self._chosen(read, ids)
+            files = {
+                facts.REVIEW: facts.without(read(facts.REVIEW), {one.id for one in chosen}),
+                facts.REJECTED: facts.with_rows(read(facts.REJECTED), self._rejected(chosen)),
+            }
+            lines = [f"- {one.claim.kind}: {changes.headline(one.claim.text)}" for one in chosen]
+            return Planned(files, self._message("Reject", [one.claim for one in chosen], lines))
+
+        return self.rewriting.rewrite(plan, op="review")
+
+    def _chosen(self, read: Read, ids: Sequence[str]) -> list[Pending]:
+        waiting = {one.id: one for one in (*self._listed(read), *self._pairs())}
+        for id in ids:
+            if id not in waiting:
+                raise NotFound(f"nothing that waits has the id {id}", "nothing was changed; `mdmem review` lists it")
+        return [waiting[id] for id in dict.fromkeys(ids)]
+
+    def _rejected(self, chosen: Sequence[Pending]) -> list[tuple[str, str, str]]:
+        today = self.place.now().date().isoformat()
+        return [(one.id, today, one.claim.text) for one in chosen]
+
+    def _message(self, verb: str, wanted: Sequence[Claim], lines: Sequence[str]) -> str:
+        one = changes.headline(wanted[0].text)
+        subject = f"{verb}: {one}" if len(wanted) == 1 else f"{verb} {messages.counted(len(wanted), 'claim')}"
+        return messages.message(subject, "\n".join(lines), op="review")
