@@ -76,14 +76,14 @@ def _entries(root: str, folders: Iterable[str], findings: list[Finding]) -> Iter
         if entry.name == "MEMORY.md" and entry.is_file(follow_symlinks=False):
             yield entry, entry.name
     for folder in ("memory", *folders):
-        link = _link_on_the_way(root, folder)
+        link = link_on_the_way(root, folder)
         if link:
             findings.append(Finding(link, None, "is a link; links are not followed", "put the folder itself there"))
         elif os.path.isdir(os.path.join(root, folder)):
             yield from _walk(root, folder.strip("/"), findings)
 
 
-def _link_on_the_way(root: str, folder: str) -> str:
+def link_on_the_way(root: str, folder: str) -> str:
     """Name the first part of a folder's path that is a link; "" when none is."""
     parts = folder.split("/")
     ways = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))

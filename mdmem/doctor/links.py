@@ -73,12 +73,11 @@ def _is_known(target: str, note: Note, known: set[str]) -> bool:
 def _files(subject: Subject) -> set[str]:
     """Gather, folded, the names of whatever else lies beside the notes, such as pictures."""
     found: set[str] = set()
-    for folder in ("memory", *subject.place.settings.items("roots")):
-        for here, folders, names in os.walk(subject.place.root / folder):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            inner = os.path.relpath(here, subject.place.root / folder)
-            found.update(_folded(name) for name in names if not name.endswith(".md"))
-            found.update(_folded(normpath(join(inner, name))) for name in names if not name.endswith(".md"))
+    homes = ("memory", *subject.place.settings.items("roots"))
+    for here, _, names in subject.folders:
+        inner = next(os.path.relpath(here, home) for home in homes if f"{here}/".startswith(f"{home.strip('/')}/"))
+        found.update(_folded(name) for name in names if not name.endswith(".md"))
+        found.update(_folded(normpath(join(inner, name))) for name in names if not name.endswith(".md"))
     return found
 
 

@@ -38,10 +38,8 @@ def unlike_kinds(subject: Subject) -> Iterator[Diagnosis]:
     if not os.path.lexists(root / "memory") and subject.place.repo.tree("HEAD", "memory"):
         hint = "`git checkout HEAD -- memory` brings back what was committed"
         yield Diagnosis("no-folder", "memory", None, "is gone, and with it every log", hint)
-    for folder in ("memory", *subject.place.settings.items("roots")):
-        for here, folders, _ in os.walk(root / folder):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            yield from (_folder(os.path.relpath(os.path.join(here, name), root)) for name in folders if _is_note(name))
+    for here, folders, _ in subject.folders:
+        yield from (_folder(f"{here}/{name}") for name in folders if _is_note(name))
     for path in ("MEMORY.md", *SETTINGS):
         if os.path.lexists(root / path) and (os.path.islink(root / path) or not (root / path).is_file()):
             yield Diagnosis("no-file", path, None, "is not a regular file: it is not read", "put the file itself there")
@@ -88,15 +86,11 @@ def unfit_names(subject: Subject) -> Iterator[Diagnosis]:
 
 def copies(subject: Subject) -> Iterator[Diagnosis]:
     """Name second versions that a synchroniser or a merge left."""
-    for folder in ("memory", *subject.place.settings.items("roots")):
-        for here, folders, files in os.walk(subject.place.root / folder):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(filter(names.is_copy, files)):
-                path = os.path.relpath(os.path.join(here, name), subject.place.root)
-                hint = "compare it with the note beside it, take over what is missing there, delete it"
-                yield Diagnosis(
-                    "copy", path, None, "is a second version that a program put beside a note", hint, "warning"
-                )
+    for here, _, files in subject.folders:
+        for name in filter(names.is_copy, files):
+            hint = "compare it with the note beside it, take over what is missing there, delete it"
+            what = "is a second version that a program put beside a note"
+            yield Diagnosis("copy", f"{here}/{name}", None, what, hint, "warning")
 
 
 def hard_links(subject: Subject) -> Iterator[Diagnosis]:

@@ -5,6 +5,7 @@ It must never hold what a file says longer than one examination, nor open anythi
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -44,6 +45,17 @@ class Subject:
     def scan(self) -> indexer.Scan:
         """The memory files, and what was passed over."""
         return indexer.without_shadowed(indexer.scan(str(self.place.root), self.place.settings.items("roots")))
+
+    @cached_property
+    def folders(self) -> tuple[tuple[str, list[str], list[str]], ...]:
+        """The folders that notes are in, each with the names of its folders and files; none behind a link."""
+        root, found = str(self.place.root), []
+        for home in ("memory", *self.place.settings.items("roots")):
+            if not indexer.link_on_the_way(root, home):
+                for here, folders, files in os.walk(os.path.join(root, home)):
+                    folders[:] = sorted(name for name in folders if not name.startswith("."))
+                    found.append((os.path.relpath(here, root), list(folders), sorted(files)))
+        return tuple(found)
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:

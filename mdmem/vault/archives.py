@@ -13,6 +13,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from mdmem import indexer
 from mdmem.errors import MdmemError, Refused, StorageFailed
 from mdmem.store import archive
 from mdmem.text import entries, markdown, packs, units
@@ -96,6 +97,8 @@ def of_year(place: Place, name: str) -> list[str]:
     """List the archives of a year: one, or those of its months; what stands there uncompressed, too, and hides one."""
     folder = place.root / packs.FOLDER
     mine = re.compile(rf"{name}(-\d\d)?\.md(\.zst)?")
+    if indexer.link_on_the_way(str(place.root), packs.FOLDER.rstrip("/")):
+        return []
     return [packs.FOLDER + one for one in sorted(filter(mine.fullmatch, os.listdir(folder)))] if folder.is_dir() else []
 
 

@@ -170,7 +170,7 @@ def allowed(home: Home) -> re.Pattern[str]:
     places |= {os.path.realpath(place) for place in places} | {"/usr", "/lib", "/lib64", "/bin", "/sbin"}
     single = {"/dev/null", "/dev/urandom", "/etc/ld.so.cache", "/etc/localtime", "/etc/nsswitch.conf", "/etc/passwd"}
     single |= {"/etc/gitconfig", "/etc/locale.alias", "/etc/ssl/openssl.cnf"}
-    single |= {"/etc/mime.types", "/etc/timezone", str(home.base / "notes"), str(home.base / "trace")}
+    single |= {"/proc/locks", "/etc/mime.types", "/etc/timezone", str(home.base / "notes"), str(home.base / "trace")}
     single |= {str(above) for above in home.vault.parents} | {str(CODE), *sys.path}
     single |= {str(home.base / name) for name in ("queries.jsonl", "qrels.tsv")}
     within = "|".join(map(re.escape, sorted(places)))

@@ -39,11 +39,11 @@ def test_a_trace_sees_what_is_opened_outside(tmp_path: Path) -> None:
 
 
 def test_links_pipes_and_devices_on_the_disk(tmp_path: Path) -> None:
-    assert paths.on_disk(tmp_path, ("list", "search", "commit", "add")).failures == []
+    assert paths.on_disk(tmp_path, ("list", "search", "commit", "add", "doctor", "checkpoint")).failures == []
 
 
 def test_a_folder_of_memory_that_is_a_link(tmp_path: Path) -> None:
-    assert paths.linked(tmp_path, ("list", "add"), ("memory", "memory/daily")).failures == []
+    assert paths.linked(tmp_path, ("list", "add", "doctor", "checkpoint"), ("memory", "memory/daily")).failures == []
 
 
 def test_links_swapped_while_in_use(tmp_path: Path) -> None:
