@@ -251,6 +251,20 @@ def test_a_save_while_the_model_thinks_is_kept(vault: Vault, monkeypatch: pytest
     assert committed(vault, HOME) == log(vault, HOME) and "save" in ops(vault)
 
 
+def test_an_entry_that_goes_while_the_model_thinks_leaves_nothing(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault.add("I moved to Lisbon in March.")
+
+    def reply(prompt: str) -> str:
+        again(vault).remove("daily/2026-11-29#14:30")
+        return saying("Moved to Lisbon in March. [{}]")(prompt)
+
+    with model(monkeypatch, reply):
+        distil(vault)
+    assert bullets(vault) == [] and again(vault).pending() == []
+
+
 # -- what waits
 
 
@@ -297,6 +311,53 @@ def test_memory_keeps_its_size_and_loses_nothing(vault: Vault, monkeypatch: pyte
     for fact in facts:
         assert (fact in log(vault, HOME)) + (fact in archive) == 1, fact
     assert again(vault).search("machine number 3 room 21").hits
+
+
+# -- without a model
+
+
+def test_patterns_find_what_is_said_in_so_many_words(vault: Vault) -> None:
+    said = {
+        "I prefer window seats on trains.": "window seats",
+        "用户不吃香菜。": "香菜",
+        "Decided to use PostgreSQL 17 for the new service.": "PostgreSQL 17",
+        "TODO: ask the landlord for the key": "landlord",
+        "答应陈屿周五前把迁移脚本发过去。": "迁移脚本",
+    }
+    noise = [
+        "ok",
+        "drizzle",
+        "CI: 415 passed, 3 skipped in 6m40s",
+        "哈哈哈",
+        "你是能当我妈妈的女人啊！",
+        "$ make test",
+        "Why?",
+    ]
+    for text in [*said, *noise]:
+        vault.add(text)
+    done = distil(vault)
+    assert done.model is None and done.entries == len(said) + len(noise)
+    text = "\n".join(bullets(vault))
+    assert all(words in text for words in said.values()) and len(bullets(vault)) == len(said)
+    assert "- [ ] " in text and "## Preferences" in log(vault, HOME)
+    assert distil(vault).commit is None
+
+
+def test_patterns_do_not_learn_what_was_shown_again(vault: Vault) -> None:
+    vault.add("I prefer window seats on trains.")
+    distil(vault)
+    for _ in range(5):
+        vault.add("daily/2026-11-29#14:30\nI prefer window seats on trains.")
+    done = distil(vault)
+    assert done.entries == 1 and not done.confirmed and len(bullets(vault)) == 1
+
+
+def test_patterns_have_a_changed_fact_take_the_place_of_the_old_one(vault: Vault) -> None:
+    vault.add("The staging replica of PostgreSQL listens on port 5433.")
+    distil(vault)
+    vault.add("The staging replica of PostgreSQL now listens on port 6432 instead of 5433.")
+    done = distil(vault)
+    assert len(done.replaced) == 1 and len(bullets(vault)) == 1 and "6432" in bullets(vault)[0]
 
 
 # -- models that misbehave

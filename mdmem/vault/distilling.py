@@ -41,9 +41,13 @@ Similar = Callable[[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What is judged together: the entries of one day, and the claims of a model; None where patterns find them."""
+    """What is judged together: the new entries of one day, those of them that count, and what a model claims of these.
+
+    `claims` is None where patterns find them.
+    """
 
     entries: tuple[Entry, ...]
+    counted: tuple[Entry, ...]
     claims: tuple[Claim, ...] | None = None
 
 
@@ -71,14 +75,15 @@ class Distilling:
     similar: Similar | None = None
     usage: Callable[[str], float] = lambda line: 0.0
     _failures: list[str] = field(default_factory=list)
+    _templates: frozenset[str] = frozenset()
 
     def run(self, *, dry_run: bool = False) -> Distilled:
         """Distil what is new. Raises StorageFailed, Busy; a model that does not answer is a failure in the result."""
         fresh = undistilled.find(self.place)
         rounds = self._rounds(fresh)
-        done = [entry for one in rounds for entry in one.entries]
-        left = [entry for entry in fresh.entries if entry not in done] if len(done) < len(fresh.entries) else []
-        found = Distilled(len(done), len(left), model=self.model.name if self.model else None)
+        done = sum(len(one.entries) for one in rounds)
+        left = fresh.entries[done:]  # the rounds are the first days
+        found = Distilled(done, len(left), model=self.model.name if self.model else None)
         if done:
             found = self._apply(rounds, found, dry_run=dry_run)
         if not dry_run:
@@ -92,11 +97,9 @@ class Distilling:
             return []
         texts = {entry.address: entry.text for entry in fresh.entries}
         texts |= self._shown(fresh.entries, texts)
-        mine = {entry.address for entry in fresh.entries if not self._counts(entry, texts)}
         days = [tuple(group) for _, group in groupby(fresh.entries, key=lambda one: one.date and one.date.date())]
-        if self.model is None:
-            return [Round(day, None if set(_addresses(day)) - mine else ()) for day in days]
-        return list(self._asked(days, mine, self.model))
+        rounds = [Round(day, tuple(entry for entry in day if undistilled.counts(entry, texts))) for day in days]
+        return rounds if self.model is None else list(self._asked(rounds, self.model))
 
     def _shown(self, entries: Sequence[Entry], known: Mapping[str, str]) -> dict[str, str]:
         """Give the texts of entries of old whose addresses stand in new ones."""
@@ -112,19 +115,12 @@ class Distilling:
             found |= {unit.address: unit.text for unit in read if unit.address in named}
         return found
 
-    def _counts(self, entry: Entry, texts: Mapping[str, str]) -> bool:
-        others = {address: text for address, text in texts.items() if address != entry.address}
-        is_passing = "expires" in dict(entry.meta) or any(
-            tag.partition("/")[0].casefold() == "temp" for tag in entry.tags
-        )
-        return not (is_passing or undistilled.is_repeated(entry, others))
-
-    def _asked(self, days: Sequence[tuple[Entry, ...]], mine: set[str], model: Model) -> Iterator[Round]:
+    def _asked(self, rounds: Sequence[Round], model: Model) -> Iterator[Round]:
         """Ask the model about each day, until it fails or has been asked often enough."""
         page = curated.read(self.place)
         calls = 0
-        for day in days:
-            batches = distill.part([entry for entry in day if entry.address not in mine])
+        for one in rounds:
+            batches = distill.part(one.counted)
             if calls and calls + len(batches) > MOST_CALLS:
                 return
             said: list[Claim] = []
@@ -134,10 +130,11 @@ class Distilling:
                 if answer is None:
                     return
                 said += answer
-            yield Round(day, tuple(said))
+            yield replace(one, claims=tuple(said))
 
     def _ask(self, batch: distill.Batch, page: Page, model: Model) -> tuple[Claim, ...] | None:
         template = config.prompt("checkpoint", batch.language)
+        self._templates |= {template}
         known = curated.near(page, batch.entries)
         prompt = distill.checkpoint(template, batch.entries, known, today=self.place.now().date())
         try:
@@ -165,21 +162,35 @@ class Distilling:
 
     def _apply(self, rounds: Sequence[Round], found: Distilled, *, dry_run: bool) -> Distilled:
         whose = authorship.of(self.place, curated.path(self.place))
-        made: dict[tuple[Content, ...], tuple[Planned, Distilled]] = {}
+        made: dict[object, tuple[Planned, Distilled]] = {}
         latest = found
 
         def plan(read: Read) -> Planned:
             nonlocal latest
             paths = (curated.path(self.place), self._archive(), facts.DISTILLED, facts.REVIEW, facts.REJECTED)
-            now = tuple(map(read, paths))
-            if now not in made:  # most often nobody saved anything since it was made, outside of the lock
-                made[now] = self._plan(rounds, dict(zip(paths, now, strict=True)), whose, found)
-            planned, latest = made[now]
+            now, standing = tuple(map(read, paths)), [self._standing(one) for one in rounds]
+            if (now, *standing) not in made:  # most often nobody saved anything since it was made, before the lock
+                made[(now, *standing)] = self._plan(standing, dict(zip(paths, now, strict=True)), whose, found)
+            planned, latest = made[(now, *standing)]
             return planned
 
         plan(self.rewriting.read)
         change: Change | None = None if dry_run else self.rewriting.rewrite(plan, op="checkpoint")
         return replace(latest, commit=change.commit if change else None)
+
+    def _standing(self, one: Round) -> Round:
+        """Give a round without what a model claims of entries that were changed or taken out while it thought."""
+        cited = {source.partition("@")[0] for claim in one.claims or () for source in claim.sources}
+        gone = {entry.address for entry in one.counted if entry.address in cited and not self._stands(entry)}
+        if not gone:
+            return one
+        kept = [claim for claim in one.claims or () if not gone & {each.partition("@")[0] for each in claim.sources}]
+        return replace(one, claims=tuple(kept))
+
+    def _stands(self, entry: Entry) -> bool:
+        data = self.place.content(entry.path)
+        found = units.read(entry.path, data).units if data else ()
+        return any(unit.address == entry.address and unit.text == entry.text for unit in found)
 
     def _archive(self) -> str:
         return curated.archive(self.place.now().year)
@@ -223,14 +234,14 @@ class Distilling:
 
     def _judge(self, one: Round, outcome: Outcome) -> None:
         page = outcome.page
-        said = one.claims if one.claims is not None else tuple(self._extracted(one.entries, page))
+        said = one.claims if one.claims is not None else tuple(self._extracted(one.counted, page))
         verdicts = distill.judge(
             said,
-            one.entries,
+            one.counted,
             memory=page.text,
             ours=page.ours,
             rejected=outcome.rejected,
-            templates=[config.prompt("checkpoint", language) for language in ("zh", "en")] if self.model else (),
+            templates=tuple(self._templates),
         )
         kept = [verdict.claim for verdict in verdicts if verdict.outcome in ("accept", "confirm")]
         outcome.review += [(one.claim, one.reason) for one in verdicts if one.outcome == "review"]
@@ -250,9 +261,9 @@ class Distilling:
     def _extracted(self, entries: Sequence[Entry], page: Page) -> Iterator[Claim]:
         """Yield what patterns find, each claim with the line that it replaces; of this round the later one counts."""
         found: list[Claim] = []
+        known = [said.text for line in distill.known_lines(page.text) if (said := claims.read(line))]
         for entry in entries:
             for claim in extract.claims(entry, similar=self.similar):
-                known = [said.text for line in distill.known_lines(page.text) if (said := claims.read(line))]
                 if old := extract.replaced(claim, [one.text for one in found], similar=self.similar):
                     found = [one for one in found if one.text != old]
                 found.append(replace(claim, replaces=extract.replaced(claim, known, similar=self.similar)))
@@ -302,10 +313,6 @@ def _model(parts: Parts) -> Model | None:
     place = parts.place
     lock = Lock(place.state / "locks" / "llm.lock", command=place.command)
     return llm.open(place.settings, state=place.state, root=place.root, lock=lock, now=place.now)
-
-
-def _addresses(entries: Sequence[Entry]) -> list[str]:
-    return [entry.address for entry in entries]
 
 
 def _distilled(rounds: Sequence[Round]) -> Iterator[tuple[str, str]]:

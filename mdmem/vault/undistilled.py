@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from mdmem import fsio, indexer
 from mdmem.errors import MdmemError
 from mdmem.model import Entry
-from mdmem.text import units
+from mdmem.text import expiry, units
 from mdmem.vault import facts
 from mdmem.vault.place import Place
 
@@ -73,13 +73,23 @@ def remember(place: Place, fresh: Fresh, left: Iterable[Entry]) -> None:
         fsio.put(LOOKED, data.encode("utf-8", "surrogateescape"), root=place.state, durable=False)
 
 
-def is_repeated(entry: Entry, texts: Mapping[str, str]) -> bool:
-    """Tell whether an entry shows what memory held already: by its source, or by the addresses of `texts` in it."""
-    if (dict(entry.meta).get("source") or "").casefold() in OWN or "<!-- mdmem: from=" in entry.text:
-        return True
+def counts(entry: Entry, texts: Mapping[str, str]) -> bool:
+    """Tell whether an entry may hold what memory should keep: not what is for a while, or what memory said itself.
+
+    `texts` are those of the entries whose addresses may stand in it.
+    """
+    meta = dict(entry.meta)
+    is_passing = "expires" in meta or expiry.is_temporary(entry.tags)
+    is_own = (meta.get("source") or "").casefold() in OWN or "<!-- mdmem: from=" in entry.text
+    return not (is_passing or is_own or _is_repeated(entry, texts))
+
+
+def _is_repeated(entry: Entry, texts: Mapping[str, str]) -> bool:
+    """Tell whether a text shows an entry again: its address, and most of its words."""
     words = set(_words(entry.text))
     for found in set(ADDRESS.findall(entry.text)):
-        shown = set(_words(texts.get(found if found.startswith("daily/") else f"daily/{found}", "")))
+        address = found if found.startswith("daily/") else f"daily/{found}"
+        shown = set(_words(texts.get(address, ""))) if address != entry.address else set()
         if shown and len(shown & words) >= SHARE * len(shown):
             return True
     return False
