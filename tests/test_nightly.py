@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 import signal
 import threading
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from vault_sandbox import again, body, committed, git, log, ops, python, status, subjects, write
 
-from mdmem import Vault, nightly
+from mdmem import Vault, config, nightly
 from mdmem.errors import BadInput, Busy
 from mdmem.nightly import Outcome
+from mdmem.text import claims
+from mdmem.vault.rewriting import Planned
 
 if TYPE_CHECKING:
     from conftest import Clock
 
 
 OLD = "memory/daily/2026-11-10.md"
+HOME = "memory/MEMORY.md"
 QUIET = ("expire", "duplicates", "usage")
 """Steps that no index is needed for."""
 
@@ -616,3 +620,66 @@ def test_a_log_of_a_closed_year_waits_for_what_is_still_to_expire(vault: Vault, 
     clock.set("2027-01-05T03:00:00+01:00")
     [expired, packed] = nightly.run(again(vault), steps=["expire", "pack"]).outcomes
     assert gone(expired) == ["daily/2026-12-28#10:00"] and packed.state == "done" and not (vault.root / late).exists()
+
+
+# What a person decides about
+
+
+@pytest.mark.large
+@pytest.mark.usefixtures("minilm", "clock")
+@pytest.mark.parametrize("choice", ["accept", "reject", "edited"])
+def test_entries_that_are_alike_wait_for_a_person(vault: Vault, choice: str) -> None:
+    vault.add("The backup job runs every night on the old laptop")
+    vault.add("Every night the backup job runs on the old laptop")
+    again(vault).reindex()
+    [pair] = nightly.run(again(vault), steps=["duplicates"]).similar
+    [waiting] = again(vault).pending()
+    assert (waiting.claim.replaces, waiting.claim.text) == pair.texts and "nearly the same" in waiting.reason
+    if choice == "accept":
+        again(vault).accept(waiting.id)
+        assert body(vault, "memory/daily/2026-11-29.md").count("- 14:30") == 1 and ops(vault)[0] == "rm"
+    elif choice == "reject":
+        again(vault).reject(waiting.id)
+        assert body(vault, "memory/daily/2026-11-29.md").count("- 14:30") == 2
+        nightly.run(again(vault), steps=["duplicates"])
+    else:
+        again(vault).edit("daily/2026-11-29#14:30", "The backup job is gone.")
+    assert again(vault).pending() == []
+
+
+# MEMORY.md
+
+
+def folded(vault: Vault, text: str, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    """Have the program write a MEMORY.md, and fold it nine days later."""
+    parts = again(vault).parts
+    made = parts.rewriting.rewrite(lambda read: Planned({HOME: text.encode()}, "Checkpoint\n"), op="checkpoint")
+    assert made is not None
+    git(vault, "commit", "-q", "--amend", "-m", "Checkpoint", "-m", "Mdmem-Op: checkpoint")
+    monkeypatch.setattr(config, "now", lambda settings: config.local(settings, datetime.now() + timedelta(days=9)))
+    return step(vault, "fold")
+
+
+def test_what_is_done_or_said_twice_leaves_memory(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [
+        "- [x] Send the script. <!-- mdmem: from=daily/2026-11-03#10:45@27f3c2 -->",
+        "- [ ] Send the flowers. <!-- mdmem: from=daily/2026-11-03#10:46@27f3c3 -->",
+        "- ~~Meets on Tuesdays.~~ <!-- mdmem: from=daily/2026-11-03#10:47@27f3c4 -->",
+        "- Likes tea. <!-- mdmem: from=daily/2026-11-03#10:48@27f3c5 -->",
+        "- LIKES  tea <!-- mdmem: from=daily/2026-11-04#10:48@27f3c6 -->",
+    ]
+    outcome = folded(vault, "# Memory\n\n" + "\n".join(lines) + "\n", monkeypatch)
+    assert outcome.state == "done" and len(outcome.items) == 3 and len(outcome.commits) == 1
+    left = [claims.read(line) for line in log(vault, HOME).splitlines() if line.startswith("- ")]
+    assert [said.text for said in left if said] == ["Send the flowers.", "Likes tea."]
+    assert left[1] is not None and left[1].confirmations == 2 and len(left[1].sources) == 2
+    archive = log(vault, f"memory/archives/memory/{vault.place.now().year}.md")
+    assert lines[0] in archive and lines[2] in archive
+    assert step(vault, "fold").state == "nothing" and status(vault) == ""
+    again(vault).undo()
+    assert log(vault, HOME) == "# Memory\n\n" + "\n".join(lines) + "\n"
+
+
+def test_lines_of_a_person_are_not_folded(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "# Memory\n\n- [x] Send the script.\n- ~~Meets on Tuesdays.~~\n- Likes tea.\n- LIKES  tea\n"
+    assert folded(vault, text, monkeypatch).state == "nothing" and log(vault, HOME) == text
