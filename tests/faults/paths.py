@@ -99,9 +99,10 @@ TYPED: tuple[Callable[[str], list[str]], ...] = (
 
 
 def orders(base: Path, wanted: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Give each payload to three ways of typing it in turn, and every tenth to files as well; the plain ones to all."""
+    """Give each payload to two ways of typing it in turn, the plain ones to six; and some to files as well."""
     for number, path in enumerate(wanted):
-        ways = TYPED if number < 90 else [TYPED[(number * 3 + step) % len(TYPED)] for step in range(3)]
+        often = 6 if number < 90 else 2
+        ways = [TYPED[(number * often + step) % len(TYPED)] for step in range(often)]
         for way in ways:
             if not any("\0" in word for word in way(path)):  # no process can be given such a word
                 yield {"words": way(path)}
