@@ -95,6 +95,17 @@ run 'sed -i "/10:05/d" memory/daily/2026-11-23.md && mdmem commit'
 run 'mdmem recover'
 run 'mdmem recover 1'
 
+say 'What matters in the logs reaches MEMORY.md, each line with its source; what is not sure waits for you.'
+run 'mdmem checkpoint --dry-run | grep "^+- " | head -5'
+run 'mdmem checkpoint >/dev/null'
+run 'mdmem review | head -8'
+run 'git log -1 --format="%h %s"'
+
+say 'Each night the vault gets lighter and truer.'
+run 'mdmem nightly --dry-run'
+run 'mdmem nightly >/dev/null'
+run 'mdmem log -k 2'
+
 say 'Are the indexes what the files say?'
 run 'mdmem verify'
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 
+FOLDER = ".mdmem/"
+
 DISTILLED = ".mdmem/distilled.tsv"
 """Entries that were distilled: a digest of day and text, and the day."""
 

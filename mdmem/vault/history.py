@@ -68,6 +68,7 @@ def change(place: Place, info: CommitInfo) -> Change:
     edits = [
         edit
         for file in info.files
+        if not file.path.startswith(facts.FOLDER)  # what the program notes for itself says nothing to people
         for edit in _compared(file.path, blobs.get(file.old or ""), blobs.get(file.new or ""))
     ]
     op, source = info.trailers.get("Mdmem-Op", ""), info.trailers.get("Mdmem-Source")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from mdmem.model import Claim, Entry
 from mdmem.text.claims import fold, guarded
-from mdmem.text.extract import noise
+from mdmem.text.extract import days, noise
 from mdmem.text.extract.changes import replaced
 from mdmem.text.extract.salience import weighed
 from mdmem.text.extract.sentences import LONGEST, Sentence, split, together
@@ -24,6 +24,9 @@ SURE = 0.7
 
 WORTH = 0.5
 """Confidence below which a claim is not even proposed."""
+
+PASSING = 0.6
+"""Confidence at best of a fact about the coming days: it is news, and no longer so before anybody reads it."""
 
 SAME = 0.92
 """Cosine from which two claims of one entry are one."""
@@ -51,7 +54,10 @@ def claims(entry: Entry, *, similar: Similar | None = None) -> list[Claim]:
         judged = weighed(sentence, entry.date, agent=agent)
         if judged and judged[1] >= WORTH:
             kind, sure = judged
-            found.append(Claim(kind, line(sentence, kind, entry.date), (guarded(entry),), round(sure, 2)))
+            text = line(sentence, kind, entry.date)
+            if kind == "fact" and days.is_passing(text, entry.date):
+                sure = min(sure, PASSING)
+            found.append(Claim(kind, text, (guarded(entry),), round(sure, 2)))
     return _surest(_distinct(found, similar))
 
 
