@@ -152,6 +152,13 @@ def test_a_dry_run_changes_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch
         assert distil(vault).entries == 1
 
 
+def test_no_file_is_made_for_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault.add("ok")
+    with model(monkeypatch, "## Facts\n\n-"):
+        assert distil(vault).commit
+    assert not (vault.root / HOME).exists() and distil(vault).commit is None
+
+
 # -- what a person wrote, and did
 
 

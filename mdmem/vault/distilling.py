@@ -246,6 +246,8 @@ class Distilling:
         kept = [verdict.claim for verdict in verdicts if verdict.outcome in ("accept", "confirm")]
         outcome.review += [(one.claim, one.reason) for one in verdicts if one.outcome == "review"]
         outcome.dropped += [(one.claim, one.reason) for one in verdicts if one.outcome == "drop"]
+        if not kept and not page.text:  # no file is made for nothing
+            return
         budget = self.place.settings.whole("memory.max_chars")
         made = distill.revise(page.text, kept, ours=page.ours, budget=budget, usage=self.usage)
         if isinstance(made, distill.Refusal):
