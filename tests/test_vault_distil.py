@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import llm_server
 import pytest
 from llm_server import Server, serving
-from vault_sandbox import again, committed, git, log, ops, status, subjects, write
+from vault_sandbox import again, committed, git, log, ops, python, status, subjects, write
 
 from mdmem import Vault
 from mdmem.errors import Busy, MdmemError, NotFound, Refused
@@ -153,6 +154,8 @@ def test_a_dry_run_changes_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch
 
 
 def test_no_file_is_made_for_nothing(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    (vault.root / HOME).unlink()
+    vault.commit()
     vault.add("ok")
     with model(monkeypatch, "## Facts\n\n-"):
         assert distil(vault).commit
@@ -289,7 +292,7 @@ def test_review_accepts_edits_and_rejects(vault: Vault, monkeypatch: pytest.Monk
     again(vault).accept(two.id, text="Has a sister, Mei.")
     again(vault).reject(three.id)
     assert bullets(vault) == ["- Rents a flat near the harbour.", "- Has a sister, Mei."]
-    assert again(vault).pending() == [] and ops(vault)[:3] == ["review"] * 3
+    assert again(vault).pending() == [] and ops(vault)[:3] == ["review", "edit", "review"]
     with pytest.raises(NotFound):
         again(vault).accept(three.id)
     again(vault).undo()  # of the rejection
@@ -435,6 +438,50 @@ def test_entries_wait_for_a_model_that_answers(vault: Vault, monkeypatch: pytest
     with model(monkeypatch, saying("Moved to Lisbon in March. [{}]")):
         assert distil(vault).entries == 1
     assert bullets(vault) == ["- Moved to Lisbon in March."]
+
+
+def test_what_a_checkpoint_started_ends_with_it(vault: Vault, tmp_path: Path) -> None:
+    vault.add("I moved to Lisbon in March.")
+    note, program = tmp_path / "pid", tmp_path / "model"
+    program.write_text(f"#!/bin/sh\necho $$ > {note}\nexec sleep 300\n")
+    program.chmod(0o755)
+    settings = {"MDMEM_LLM_PROVIDER": "command", "MDMEM_LLM_COMMAND": str(program)}
+    run = python("from mdmem.cli.app import main; main(['checkpoint'])", env=settings, cwd=vault.root)
+    until(lambda: note.exists() and note.read_text().strip())
+    run.terminate()
+    run.communicate(timeout=60)
+    until(lambda: not Path(f"/proc/{note.read_text().strip()}").exists())
+    assert distil(vault).entries == 1  # nothing is locked, nothing was taken for read
+
+
+def until(done: Callable[[], object]) -> None:
+    """Wait for something that must come."""
+    deadline = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_said_again_later_it_is_news(vault: Vault) -> None:
+    for at, text in (
+        (9, "Bob works at Siemens."),
+        (11, "Bob works at SAP now, no longer at Siemens."),
+        (13, "Bob works at Siemens."),
+    ):
+        vault.add(text, at=vault.place.now().replace(hour=at))
+        assert distil(vault).entries == 1
+
+
+def test_what_a_person_typed_in_review_is_theirs(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault.add("The coffee machine is descaled.")
+    with model(monkeypatch, saying("The coffee machine is descaled. [{}] (unsure)")):
+        distil(vault)
+    [one] = again(vault).pending()
+    again(vault).accept(one.id, text="The coffee machine is descaled every month.")
+    vault.add("The coffee machine is broken.")
+    with model(monkeypatch, saying("The coffee machine is broken. [{}] (replaces m1)")):
+        distil(vault)
+    assert "- The coffee machine is descaled every month." in bullets(vault)
 
 
 def test_one_at_a_time(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,8 @@ def done(what: Distilled) -> None:
     for line in what.moved:
         _line("→", DIM, f"{_said(line)}  (to the archive)")
     for claim, why in what.review:
-        _line("?", BAD, f"{claim.text}  ({why})")
+        instead = f"; instead of: {claim.replaces}" if claim.replaces else ""
+        _line("?", BAD, f"{claim.text}  ({why}{instead})")
     by = what.model or "patterns"
     told = [f"{render.counted(what.entries, 'new entry')} distilled by {render.one_line(by)}"]
     if what.review:
@@ -45,6 +46,8 @@ def planned(what: Distilled) -> None:
         terminal.note(f"to review: {render.one_line(claim.text)} ({why})")
     for claim, why in what.dropped:
         terminal.note(f"not kept: {render.one_line(claim.text)} ({why})")
+    for notice in what.notices:
+        terminal.note(notice)
     read = f"{render.counted(what.entries, 'new entry')} read by {render.one_line(what.model or 'patterns')}"
     terminal.note(f"{read}; nothing was changed" if what.entries else "nothing new to distil")
 

@@ -31,7 +31,8 @@ def checkpoint(
       mdmem checkpoint --dry-run
     """
     with session.opened("checkpoint", vault, as_json, say=not quiet) as opened:
-        done = opened.checkpoint(dry_run=dry_run)
+        with session.ending_as_by_hand():
+            done = opened.checkpoint(dry_run=dry_run)
         if as_json:
             terminal.value(shapes.distilled(done))
         elif dry_run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -49,6 +50,22 @@ def opened(command: str, explicit: str | None, as_json: bool = False, *, say: bo
             raise
         if say:
             tell(vault.notices)
+
+
+@contextmanager
+def ending_as_by_hand() -> Iterator[None]:
+    """Have a terminal that closes, or a `kill`, end what runs here as Ctrl-C does: with all that it has started."""
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    kinds = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(kind, end) for kind in kinds]
+    try:
+        yield
+    finally:
+        for kind, handler in zip(kinds, before, strict=True):
+            signal.signal(kind, handler)
 
 
 def root(explicit: str | None) -> Path | None:

@@ -10,6 +10,12 @@ from pathlib import Path
 
 from mdmem.errors import StorageFailed
 
+NEEDED = {"checkpoint": ("{memory}", "{log}"), "merge": ("{base}", "{ours}", "{theirs}")}
+"""What each text must have a place for."""
+
+LEAST = 40
+"""Characters that must be left of a text without these places: less tells a model nothing."""
+
 LIMIT = 64 * 1024
 """Bytes that a text of the user's may have."""
 
@@ -24,6 +30,19 @@ def read(name: str, folder: Path) -> str:
             data = file.read(LIMIT + 1)
         if len(data) > LIMIT:
             raise StorageFailed(f"{own} is larger than {LIMIT // 1024} KB", "shorten it, or move it away")
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise StorageFailed(f"{own} cannot be read: {error}", "mend it, or move it away") from error
+    return _checked(text, own, NEEDED[name.partition(".")[0]])
+
+
+def _checked(text: str, own: Path, places: tuple[str, ...]) -> str:
+    for place in places:
+        if place not in text:
+            raise StorageFailed(f"{own} has no {place} in it", "put it where that belongs, or move the file away")
+    rest = text
+    for place in places:
+        rest = rest.replace(place, "")
+    if len(rest.strip()) < LEAST:
+        raise StorageFailed(f"{own} says hardly anything", "write what a model is to do, or move the file away")
+    return text

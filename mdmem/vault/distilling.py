@@ -280,8 +280,8 @@ def checkpoint(parts: Parts, *, dry_run: bool) -> Distilled:
         similar = nearness.measure(parts.meaning) if model is None else None
         made = Distilling(parts.place, parts.rewriting, model, similar, _usage(parts.place))
         done = made.run(dry_run=dry_run)
-        if model is not None and not dry_run and not done.failures:
-            done = _with_merges(parts, model, done)
+        if model is not None and not done.failures:
+            done = _with_merges(parts, model, done) if not dry_run else _with_plans(parts, done)
     parts.kept.update()
     return done
 
@@ -294,6 +294,12 @@ def _with_merges(parts: Parts, model: Model, done: Distilled) -> Distilled:
     except MdmemError as error:
         return replace(done, merged=tuple(made), failures=(f"no merge was proposed: {error.message}",))
     return replace(done, merged=tuple(made))
+
+
+def _with_plans(parts: Parts, done: Distilled) -> Distilled:
+    count = len(parts.proposals.open())
+    said = f"{messages.counted(count, 'conflict')} would be shown to the model, to propose a merge"
+    return replace(done, notices=(*done.notices, said)) if count else done
 
 
 def _usage(place: Place) -> Callable[[str], float]:

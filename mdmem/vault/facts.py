@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 FOLDER = ".mdmem/"
 
 DISTILLED = ".mdmem/distilled.tsv"
-"""Entries that were distilled: a digest of day and text, and the day."""
+"""Entries that were distilled: a digest of day, time and text, and the day."""
 
 REJECTED = ".mdmem/rejected.tsv"
 """Claims that a person does not want: a digest of the claim, the day it was rejected, and its text."""

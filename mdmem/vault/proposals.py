@@ -56,11 +56,15 @@ class Proposals:
 
     def make(self, model: Model) -> Iterator[Change]:
         """Ask about each conflict once; yield the commits of what was taken. Raises what `ask` raises."""
-        for one in self.conflicts.listed():
-            if one.kind == "kept" and one.file is not None and not one.meanwhile and self.known(one) is None:
-                change = self._take(one, self._ask(one, model))
-                if change is not None:
-                    yield change
+        for one in self.open():
+            change = self._take(one, self._ask(one, model))
+            if change is not None:
+                yield change
+
+    def open(self) -> list[Conflict]:
+        """List the conflicts that no model was asked about, as they stand now."""
+        kept = [one for one in self.conflicts.listed() if one.kind == "kept" and one.file is not None]
+        return [one for one in kept if not one.meanwhile and self.known(one) is None]
 
     def _ask(self, conflict: Conflict, model: Model) -> Proposal:
         text = conflicts.draft(conflict)

@@ -95,9 +95,10 @@ class Review:
             if text is not None:  # the claim as it was proposed is not wanted
                 files[facts.REJECTED] = facts.with_rows(read(facts.REJECTED), self._rejected(chosen))
             lines = [f"- {one.kind}: {changes.headline(one.text)}" for one in wanted]
-            return Planned(files, self._message("Accept", wanted, lines))
+            return Planned(files, self._message("Accept", wanted, lines, op="review" if text is None else "edit"))
 
-        return self.rewriting.rewrite(plan, op="review")
+        # What a person has typed is theirs, and no later claim may take its place.
+        return self.rewriting.rewrite(plan, op="review" if text is None else "edit")
 
     def _take_out(self, ids: Sequence[str]) -> Change | None:
         """Take out the later entries of pairs, each by a commit of its own; give the last."""
@@ -147,7 +148,7 @@ class Review:
         today = self.place.now().date().isoformat()
         return [(one.id, today, one.claim.text) for one in chosen]
 
-    def _message(self, verb: str, wanted: Sequence[Claim], lines: Sequence[str]) -> str:
+    def _message(self, verb: str, wanted: Sequence[Claim], lines: Sequence[str], *, op: str = "review") -> str:
         one = changes.headline(wanted[0].text)
         subject = f"{verb}: {one}" if len(wanted) == 1 else f"{verb} {messages.counted(len(wanted), 'claim')}"
-        return messages.message(subject, "\n".join(lines), op="review")
+        return messages.message(subject, "\n".join(lines), op=op)

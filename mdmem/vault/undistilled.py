@@ -1,7 +1,7 @@
 """Which log entries were not distilled yet, whenever they are of and however they came into their log.
 
-Owns what makes an entry the same: its day and its text. It must never skip a log for its date; one that looks as it
-did when all of it was distilled is not read again.
+Owns what makes an entry the same: its day, its time and its text. It must never skip a log for its date; one that
+looks as it did when all of it was distilled is not read again.
 """
 
 from __future__ import annotations
@@ -39,9 +39,13 @@ class Fresh:
 
 
 def digest(entry: Entry) -> str:
-    """Give what an entry is known by: 16 hex digits of the SHA-256 of its day and text."""
-    day = entry.date.date().isoformat() if entry.date else entry.title
-    return hashlib.sha256(f"{day}\0{entry.text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """Give what an entry is known by: 16 hex digits of the SHA-256 of its day, time and text.
+
+    Said again an hour later, the same words are news: what was corrected meanwhile is so once more.
+    """
+    clock = entry.address.partition("#")[2].partition(".")[0]
+    said = f"{entry.title}\0{clock}\0{entry.text}"
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def find(place: Place) -> Fresh:
