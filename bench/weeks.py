@@ -125,17 +125,22 @@ def replay(source: Path, home: Path, clock: list[datetime]) -> Path:
     hour = _naive(entries[0]).replace(minute=0, second=0)
     waiting = list(entries)
     print("| day | entries | MEMORY.md | archived | to review | logs |\n| --- | ---: | ---: | ---: | ---: | ---: |")
+    idle = 0
     while waiting:
         hour += timedelta(hours=1)
+        idle += 1
         while waiting and _naive(waiting[0]) < hour:
             entry = waiting.pop(0)
             clock[0] = _naive(entry)
             meta = dict(entry.meta)
+            idle = 0
             vault.add(entry.text, at=entry.date, source=meta.get("source"), id=meta.get("id"))
         clock[0] = hour
         vault = Vault.open(root)
-        vault.checkpoint()
-        if hour.hour == 3:
+        if idle < 3:  # what is idle for longer is as idle as the first two hours
+            commit = vault.checkpoint().commit
+            assert not (idle and commit), "a checkpoint without news made a commit"
+        if hour.hour == 3 and (idle < 24 or hour.day == 1):
             nightly.run(vault)
             _row(root, hour)
     _row(root, hour)
