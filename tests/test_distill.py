@@ -18,6 +18,8 @@ from mdmem.distill import (
     Refusal,
     Revision,
     checkpoint,
+    is_foreign,
+    is_line,
     judge,
     known_lines,
     merging,
@@ -549,6 +551,178 @@ def test_a_to_do_that_is_done():
     )
 
 
+# --- the words of a source, put together in another way
+
+
+REARRANGED = [
+    ("Noor takes 10 mg of the drug daily.", "Noor takes 10 g of the drug daily."),
+    ("试用三个月，押金两个月。", "试用两个月，押金三个月"),
+    ("试用期三个月，押金两个月房租。", "押金三个月房租"),
+    ("The freezer runs at -5 degrees.", "The freezer runs at 5 degrees."),
+    ("冰箱零下18度。", "冰箱18度"),
+    ("The rent is €900.", "The rent is $900."),
+    ("The rent is 900 euros.", "The rent is 900 dollars."),
+    ("房租900欧元", "房租900美元"),
+    ("上午十点开会，下午三点看牙医", "上午十点看牙医"),
+    ("早上喝茶，晚上喝咖啡", "早上喝咖啡"),
+    ("早上喝茶晚上喝咖啡", "晚上喝茶早上喝咖啡"),
+    ("高压138，低压88", "高压88，低压138"),
+    ("高压138，低压88", "低压138"),
+    ("Anna lent Bob 20 euros.", "Bob lent Anna 20 euros."),
+    ("小红欠小明二十块", "小明欠小红二十块"),
+    ("小红把小明打了", "小明把小红打了"),
+    ("Noor can eat almonds, not peanuts.", "Noor can eat peanuts, not almonds."),
+    ("Noor can eat almonds; she only reacts to peanuts.", "Noor can eat peanuts; she only reacts to almonds."),
+    ("Noor can eat almonds; she only reacts to peanuts.", "Noor can eat peanuts."),
+    ("Anna ate cake and Bob ate pie.", "Anna ate pie."),
+    ("The old laptop is for Mara, the new laptop is for Jo.", "The new laptop is for Mara."),
+    ("Mild allergy to nuts, severe allergy to soy.", "Severe allergy to nuts."),
+    ("Mild allergy to nuts.", "Severe allergy to nuts."),
+    ("The trial is free until May.", "The trial is full until May."),
+    ("Meeting moved from Tuesday to Thursday.", "Meeting moved from Thursday to Tuesday."),
+    ("从上海搬到北京", "从北京搬到上海"),
+    ("We chose Whoosh over tantivy for the index.", "We chose tantivy over Whoosh for the index."),
+    ("I live in a flat near the harbour with two cats.", "User lives in an old flat near the harbour with two cats."),
+    ("用户在一家做海运软件的公司当工程师，负责数据库迁移", "用户在一家做海运软件的公司当总监，负责数据库迁移"),
+    ("The call is at 9 am.", "The call is at 9 pm."),
+    ("上午九点开会", "下午九点开会"),
+    ("The staging port is 5433 and the production port is 6432.", "The staging port is 6432."),
+    ("Mara has 2 cats and 3 dogs.", "Mara has 3 cats and 2 dogs."),
+    ("Mara 有两只猫三只狗", "Mara 有三只猫两只狗"),
+    ("小满爱吃辣，小雨不吃辣", "小雨爱吃辣"),
+    ("猫怕狗", "狗怕猫"),
+    ("My mother takes aspirin, my father takes insulin.", "User's mother takes insulin."),
+    ("妈妈吃阿司匹林，爸爸打胰岛素", "妈妈打胰岛素"),
+    ("temperature dropped from 20 to 15 degrees", "temperature dropped from 15 to 20 degrees"),
+    ("会议周二改到周四", "会议周四改到周二"),
+    ("周五前交报告", "周五后交报告"),
+    ("Submit the form before Friday.", "Submit the form after Friday."),
+    ("I want a motorbike.", "User has a motorbike."),
+    ("Loss of 3% in May", "Loss of 3 million in May"),
+    ("Budget: 5 million", "Budget: 5 thousand"),
+    ("预算五万元", "预算五千元"),
+    ("预算5万元", "预算5元"),
+    ("I like tea more than coffee.", "User likes coffee more than tea."),
+    ("比起咖啡我更喜欢茶", "比起茶用户更喜欢咖啡"),
+    ("At most 2 rooms", "At least 2 rooms"),
+    ("至少两间房", "最多两间房"),
+]
+
+
+@pytest.mark.parametrize(("said", "text"), REARRANGED)
+def test_what_its_source_says_of_something_else_is_asked_about(said, text):
+    source = entry(said)
+    (found,) = judge([Claim("fact", text, (source.address,))], [source], memory="", ours=())
+    assert found.outcome == "review"
+
+
+RETOLD = [
+    ("I like tea more than coffee.", "User likes tea more than coffee."),
+    ("Anna and Bob live together.", "Bob and Anna live together."),
+    ("The rent is 900 euros.", "The rent is €900."),
+    ("Meeting at 9 am on Monday with Tobias.", "Meeting on Monday at 9 am with Tobias."),
+    ("我和小满住在柏林", "用户和小满住在柏林"),
+    ("我对花生过敏，做饭要小心", "用户对花生过敏"),
+    ("I'm allergic to peanuts, and my sister Mei is a nurse.", "User is allergic to peanuts."),
+    ("I'm allergic to peanuts, and my sister Mei is a nurse.", "User's sister Mei is a nurse."),
+    ("我每天喝两杯咖啡", "用户每天喝2杯咖啡"),
+    ("The rent is 1,200 € warm, for 3 rooms in Bonn.", "Rent is 1200 € warm for three rooms in Bonn."),
+    ("My sister Mei moved to Lisbon on 3 March and works as a nurse.", "Sister Mei works as a nurse."),
+    ("小满的生日是11月27日，她喜欢陶器", "小满喜欢陶器"),
+    ("We decided to use Postgres 16 for staging, port 6432.", "Decided to use Postgres 16 for staging."),
+    ("决定数据库用 Postgres，不用 MySQL", "数据库用 Postgres，不用 MySQL"),
+    ("Promised Jo to send the slides by Friday.", "Send Jo the slides by Friday."),
+    ("答应小满周末带她去看展", "周末带小满去看展"),
+    ("Mara hates coriander and loves basil.", "Mara loves basil."),
+    ("The dog is called Miso. He is 4 years old.", "The dog Miso is 4 years old."),
+]
+
+
+@pytest.mark.parametrize(("said", "text"), RETOLD)
+def test_what_its_source_says_in_nearly_the_same_words_is_accepted(said, text):
+    source = entry(said)
+    (found,) = judge([Claim("fact", text, (source.address,))], [source], memory="", ours=())
+    assert (found.outcome, found.reason) == ("accept", "")
+
+
+TAKING = [
+    (
+        "Planning meeting moved from Tuesday to Thursday.",
+        "Planning meeting is on Thursday.",
+        "Planning meeting is on Tuesdays.",
+        "accept",
+    ),
+    (
+        "The staging replica of PostgreSQL now listens on port 6432 instead of 5433.",
+        "The staging replica listens now on port 6432.",
+        "The staging replica listens on port 5433.",
+        "accept",
+    ),
+    ("从今天起早上不喝茶，改喝咖啡。", "早上改喝咖啡", "早上喝龙井，水温八十度", "accept"),
+    ("我从上海搬到北京了。", "用户搬到北京", "用户住在上海", "accept"),
+    ("Mara lives in Lisbon.", "Mara lives in Lisbon.", "Noor lives in Rome, near the river.", "review"),
+    ("Mara lives in Lisbon now.", "Mara lives in Lisbon now.", "Noor lives in Rome.", "review"),
+    ("Noor likes tea.", "Noor likes tea.", "Noor likes tea and is allergic to peanuts.", "review"),
+    ("Noor likes tea now.", "Noor likes tea now.", "Noor likes milk, allergic to peanuts.", "review"),
+    ("Noor likes tea now.", "Noor likes tea now.", "Noor likes milk and rents a garage.", "review"),
+    ("小满喜欢茶。", "小满喜欢茶", "小满喜欢茶，对花生过敏", "review"),
+    ("小满改喝茶了。", "小满改喝茶", "小满喝牛奶，对花生过敏", "review"),
+    ("The dentist is on Friday.", "The dentist is on Friday.", "The dentist is on Friday at 08:15.", "review"),
+    ("I drink coffee now.", "User drinks coffee now.", "The sublet ends on 31 January 2027.", "review"),
+]
+
+
+@pytest.mark.parametrize(("said", "text", "old", "outcome"), TAKING)
+def test_when_a_claim_takes_the_place_of_a_line(said, text, old, outcome):
+    source = entry(said)
+    line = f"- {old} <!-- mdmem: from=daily/2026-11-02#10:20@aaaaaa -->"
+    claim = Claim("fact", text, (source.address,), replaces=old)
+    (found,) = judge([claim], [source], memory=f"# Memory\n\n## Facts\n\n{line}\n", ours={line})
+    assert found.outcome == outcome, found
+    assert (old in found.reason) == (outcome == "review")
+
+
+def test_an_answer_to_something_else():
+    stale = [Claim("fact", "Mara hates coriander.", ("daily/2031-01-01#00:00",)), Claim("fact", "Likes tea.")]
+    assert is_foreign(stale, LOG)
+    assert not is_foreign([*stale, Claim("fact", "x", ("2026-11-28#11:00",))], LOG)
+    assert not is_foreign([], LOG)
+
+
+NO_LINES = [
+    "",
+    "-->",
+    "- [ ] # x",
+    "#",
+    "```",
+    "- [ ]",
+    "[x]",
+    "> q",
+    "* ",
+    "1. x",
+    "## 标题",
+    "---",
+    "<pre>",
+    "a <!-- b",
+    "。！",
+    "a\nb",
+    "a\u200bb",
+    "``` py",
+]
+
+
+@pytest.mark.parametrize("text", NO_LINES)
+def test_what_can_not_be_a_line(text):
+    assert is_line(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Likes C#.", "[ ] Call Noor", "喜欢茶", "#1 in the queue", "-5 degrees", "a <b> c", "2026-11-28 开会"]
+)
+def test_what_can_be_a_line(text):
+    assert is_line(text) == ""
+
+
 # --- orders that were stored in a log
 
 
@@ -717,6 +891,25 @@ def test_memory_is_made_from_nothing():
         "# Memory\n\n## Preferences\n\n- Likes tea <!--"
     )
     assert revise("", [], ours=()) == Revision("")
+
+
+def test_new_headings_are_in_the_language_of_most_lines():
+    mixed = added("Likes tea and long quiet walks by the harbour, whatever the weather is", "喜欢茶", "爱看电影")
+    for source in ("", "# Memory\n"):
+        assert "## 重要事实" in revise(source, mixed, ours=()).text
+        assert "## Facts" in revise(source, [*mixed, *added("Has a dog", "Has a cat", "Has a bird")][:1], ours=()).text
+        assert "## Facts" in revise(source, added("Has a dog", "Has a very old cat", "喜欢茶"), ours=()).text
+
+
+@pytest.mark.parametrize(
+    "block", ["<pre>\n## Facts\n\n- x\n</pre>", "<div>\n## Facts\n- x\n</div>", "<script>\n\n## 事实\n- x\n</script>"]
+)
+def test_a_heading_in_html_is_none(block):
+    text = revise(f"# Memory\n\n{block}\n\n## Ideas\n\n- y\n", added("Noor moved"), ours=()).text
+    assert block in text
+    assert text.index("Noor moved") > text.index(block) + len(block)
+    assert "- x" not in known_lines(text)
+    assert isinstance(revise("# M\n\n<pre>\nopen\n", added("Noor moved"), ours=()), Refusal)
 
 
 SHAPES = [
@@ -951,6 +1144,21 @@ def test_a_merge_that_keeps_both_facts():
 )
 def test_a_merge_that_a_person_decides(result, reason, doubt):
     assert any(doubt in one for one in merged(result, reason).doubts)
+
+
+@pytest.mark.parametrize(
+    ("result", "sides"),
+    [
+        ("Noor lives in Rome, is not allergic to soy", ("Noor", "Noor is allergic to soy", "Noor lives in Rome")),
+        ("2 cups, allergic to decaf, soy too", ("Noor", "Noor, allergic to soy too", "Noor, decaf, 2 cups")),
+        ("Noor only drinks tea, likes rice", ("Noor", "Noor drinks tea", "Noor likes rice")),
+        ("小满住在罗马，不对大豆过敏", ("小满", "小满对大豆过敏", "小满住在罗马")),
+        ("小满只喝茶，住在罗马", ("小满", "小满喝茶", "小满住在罗马")),
+        ("小满欠小红钱，住在罗马", ("", "小红欠小满钱", "住在罗马")),
+    ],
+)
+def test_a_merge_that_denies_or_mixes_what_the_versions_say(result, sides):
+    assert merged(result, sides=sides).doubts
 
 
 def test_english_merges():

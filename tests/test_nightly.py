@@ -83,6 +83,50 @@ def test_what_was_put_back_stays_until_it_gets_another_time(vault: Vault, clock:
     assert gone(step(vault, "expire")) == ["daily/2020-05-10#10:05"]
 
 
+def test_what_was_put_back_and_then_corrected_stays(vault: Vault, clock: Clock) -> None:
+    entries = "- 10:00 Mikl #temp\n- 10:05 Otas <!-- mdmem: expires=2020-05-12 -->\n- 10:06 Rye #temp\n"
+    past = "memory/daily/2020-05-10.md"
+    write(vault, past, day(entries, "2020-05-10"))
+    write(vault, "memory/offer.md", "---\nexpires: 2020-05-12\n---\nTxet\n")
+    vault.commit()
+    assert len(gone(step(vault, "expire", yes=True))) == 4
+    again(vault).undo()
+    for typo, word, path in (("Mikl", "Milk", past), ("Otas", "Oats", past), ("Txet", "Text", "memory/offer.md")):
+        write(vault, path, log(vault, path).replace(typo, word))
+    again(vault).commit()
+    assert step(vault, "expire").state == "nothing"
+    # Another time is another wish, also one that is over already.
+    again(vault).set_field("daily/2020-05-10#10:05", "expires", "2020-05-13")
+    again(vault).set_field("daily/2020-05-10#10:06", "expires", "2020-05-14")
+    assert gone(step(vault, "expire")) == ["daily/2020-05-10#10:05", "daily/2020-05-10#10:06"]
+
+
+def test_times_as_people_type_them(vault: Vault, clock: Clock) -> None:
+    for number, said in enumerate(
+        ("=2026-11-20 18:00", '="2026-11-20 18:00"', "='2026-11-20'", "=2026/11/20  18:00 id=x", "=“2026年11月20日”")
+    ):
+        write(vault, f"memory/daily/2026-11-0{number + 1}.md", f"- 10:00 Milk <!-- mdmem: expires{said} -->\n")
+    assert len(gone(step(vault, "expire", yes=True))) == 5
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Milk <!-- mdmem: expires: 2026-11-20 -->",
+        "Milk <!-- mdmem: expires = 2026-11-20 -->",
+        "Milk <!-- mdmem: expires=in two weeks -->",
+        "牛奶 <!-- mdmem: expires：2026-11-20 -->",
+        "Milk\n  <!-- mdmem: expires=2026-11-20 -->",
+        "Milk <!-- mdmem: expires=2026-11-20 --> and eggs",
+    ],
+)
+def test_a_time_that_is_overlooked_is_named(vault: Vault, clock: Clock, said: str) -> None:
+    write(vault, OLD, day(f"- 09:00 First\n- 10:00 {said}\n- 11:00 `<!-- mdmem: expires: x -->` is written so\n"))
+    outcome = step(vault, "expire")
+    assert outcome.state == "nothing" and [one.path for one in outcome.findings] == [OLD]
+    assert outcome.findings[0].line == 4 + said.count("\n") and "expires" in outcome.findings[0].message
+
+
 def test_a_date_counts_until_the_end_of_its_day_and_before_the_tag(vault: Vault, clock: Clock) -> None:
     write(
         vault,
@@ -252,15 +296,34 @@ def test_what_was_kept_twice_becomes_one(vault: Vault, clock: Clock) -> None:
     assert step(vault, "duplicates").state == "nothing"  # a person wanted them back
 
 
-def test_a_copy_on_another_day_goes_where_it_is_long(vault: Vault, clock: Clock) -> None:
-    long = "Our landlord Mr Okafor lives in the flat above and wants the rent on the third of each month"
-    write(vault, OLD, day(f"- 10:00 {long}\n- 11:00 weight 71.2\n- 12:00 ok\n"))
+LANDLORD = "Our landlord Mr Okafor lives in the flat above and wants the rent on the third of each month"
+SHIFT = "夜班：重启了支付网关，因为连接池又满了，等客户的运维团队给出修复方案"
+
+
+@pytest.mark.parametrize("said", [LANDLORD, SHIFT])
+def test_the_same_words_at_another_time_are_only_proposed(vault: Vault, clock: Clock, said: str) -> None:
+    write(vault, OLD, day(f"- 10:00 {said}\n- 11:00 weight 71.2\n- 12:00 ok\n- 22:00 {said}\n"))
     other = "memory/daily/2026-11-11.md"
-    write(vault, other, day(f"- 09:00 {long}\r\n- 11:00 weight 71.2\r\n- 12:00 ok\r\n", "2026-11-11"))
+    write(vault, other, day(f"- 09:00 {said}\r\n- 11:00 weight 71.2\r\n- 12:00 ok\r\n", "2026-11-11"))
+    vault.commit()
+    before = log(vault, OLD), log(vault, other)
     outcome = step(vault, "duplicates")
-    assert gone(outcome) == ["daily/2026-11-11#09:00"]
-    assert (vault.root / other).read_bytes() == b"# 2026-11-11\n\n- 11:00 weight 71.2\r\n- 12:00 ok\r\n"
-    assert long in log(vault, OLD)
+    assert outcome.state == "nothing" and outcome.is_well and (log(vault, OLD), log(vault, other)) == before
+    places = [tuple(address.partition("@")[0] for address in pair.addresses) for pair in outcome.similar]
+    first = "daily/2026-11-10#10:00"
+    assert places == [(first, "daily/2026-11-10#22:00"), (first, "daily/2026-11-11#09:00")]
+    waiting = again(vault).parts.review.listed()
+    assert [one.claim.text for one in waiting] == [said, said]
+    again(vault).parts.review.reject([waiting[0].id])
+    assert [len(step(vault, "duplicates").similar), len(again(vault).parts.review.listed())] == [1, 1]
+    again(vault).parts.review.accept([waiting[1].id])
+    assert said in log(vault, OLD) and said not in log(vault, other) and not step(vault, "duplicates").similar
+
+
+def test_what_a_program_handed_in_twice_by_one_id_becomes_one(vault: Vault, clock: Clock) -> None:
+    write(vault, OLD, day(f"- 10:00 {LANDLORD} <!-- mdmem: id=a7 -->\n"))
+    write(vault, "memory/daily/2026-11-12.md", day(f"- 21:00 {LANDLORD} <!-- mdmem: id=a7 -->\n", "2026-11-12"))
+    assert gone(step(vault, "duplicates")) == ["daily/2026-11-12#21:00"]
 
 
 def test_what_is_named_by_its_address_stays(vault: Vault, clock: Clock) -> None:

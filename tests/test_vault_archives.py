@@ -6,9 +6,9 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from vault_sandbox import again, git, log, subjects, write
+from vault_sandbox import again, committed, git, log, subjects, write
 
-from mdmem import Vault, doctor
+from mdmem import Vault, doctor, nightly
 from mdmem.errors import MdmemError, NotFound, Refused, StorageFailed
 from mdmem.store import archive
 from mdmem.text import packs
@@ -195,7 +195,17 @@ def test_a_damaged_one_is_named_and_hides_nothing_else(packed: Vault, said: str)
     write(packed, YEAR, damage(whole)[said])
     vault = again(packed)
     assert [hit.entry.address for hit in vault.search("zebra").hits] == ["archives/plan"]
-    assert vault.search("flat whites").hits == ()
+    answer = vault.search("flat whites")
+    [notice] = [one for one in answer.notices if "cannot be read" in one]
+    assert answer.hits == () and notice.startswith("archives/daily/2025.md.zst cannot be read: the archive ")
+    assert said in notice and notice.endswith("`mdmem doctor`")
+    for fix in (False, True):
+        [one] = vault.verify(fix=fix).findings
+        assert (one.kind, one.path, one.healed) == ("unreadable", YEAR, False) and said in one.message
+        assert f"git checkout HEAD -- {YEAR}" in one.hint
+    report = nightly.run(again(packed), steps=["pack", "verify"])
+    assert [one.state for one in report.outcomes] == ["failed", "failed"] and not report.is_complete
+    assert all(YEAR in one.problem and said in one.problem and YEAR in one.hint for one in report.outcomes)
     assert [(one.path, "archive" in one.message) for one in vault.reindex().failures] == [(YEAR, True)]
     found = [one for one in doctor.examine(vault.place) if one.path == YEAR]
     assert any(one.kind == "unreadable" and said in one.message and one.hint for one in found)
@@ -208,10 +218,38 @@ def test_a_damaged_one_is_named_and_hides_nothing_else(packed: Vault, said: str)
     assert vault.status().uncommitted == 1
     assert [edit.address for edit in vault.diff()]
     vault.add("goes on", at=datetime.fromisoformat("2025-03-14T14:30:00+01:00"))
+    write(packed, "memory/archives/other.md", "# Plan\n\nEdited beside it.\n")
     vault.commit()
-    write(packed, YEAR, whole)
+    assert committed(packed, "memory/archives/other.md").endswith("beside it.\n")
+    assert any(f"{YEAR} is not committed: it cannot be read" in one and "git checkout" in one for one in vault.notices)
+    git(packed, "checkout", "HEAD", "--", YEAR)
+    assert (packed.root / YEAR).read_bytes() == whole
     assert again(packed).get("daily/2025-03-14#14:30")
     assert again(packed).verify(sample=1.0).findings == ()
+
+
+def test_a_damaged_one_in_history_has_an_older_version_named(packed: Vault) -> None:
+    whole = (packed.root / YEAR).read_bytes()
+    write(packed, YEAR, whole[:-5])
+    git(packed, "commit", "-qam", "damaged")
+    [one] = again(packed).verify().findings
+    command = one.hint.split("`")[1]
+    assert command.startswith("git checkout ") and YEAR in command
+    git(packed, *command.split()[1:])
+    assert (packed.root / YEAR).read_bytes() == whole
+
+
+def test_a_day_with_a_log_beside_the_archive_says_so(packed: Vault) -> None:
+    vault = again(packed)
+    vault.add("late", at=datetime.fromisoformat("2025-03-14T20:00:00+01:00"))
+    entry = again(packed).get("daily/2025-03-14")
+    assert "late" in entry.text and "flat whites" not in entry.text
+    vault = again(packed)
+    vault.get("2025-03-14")
+    assert any(YEAR in one and "mdmem unpack daily/2025-03-14" in one for one in vault.notices)
+    vault = again(packed)
+    vault.get("daily/2025-03-14#20:00")
+    assert not vault.notices
 
 
 def test_what_holds_too_much_is_named(packed: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

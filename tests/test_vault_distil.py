@@ -15,7 +15,7 @@ from llm_server import Server, serving
 from vault_sandbox import again, committed, git, log, ops, python, status, subjects, write
 
 from mdmem import Vault
-from mdmem.errors import Busy, MdmemError, NotFound, Refused
+from mdmem.errors import BadInput, Busy, MdmemError, NotFound, Refused
 from mdmem.model import Distilled
 
 HOME = "memory/MEMORY.md"
@@ -289,6 +289,9 @@ def test_review_accepts_edits_and_rejects(vault: Vault, monkeypatch: pytest.Monk
     assert len(done.review) == 3 and bullets(vault) == []
     one, two, three = again(vault).pending()
     again(vault).accept(one.id)
+    for text in ("", "a\nb", "-->", "```", "# x", "- [ ] # x"):
+        with pytest.raises(BadInput):
+            again(vault).accept(two.id, text=text)
     again(vault).accept(two.id, text="Has a sister, Mei.")
     again(vault).reject(three.id)
     assert bullets(vault) == ["- Rents a flat near the harbour.", "- Has a sister, Mei."]
@@ -351,6 +354,19 @@ def test_patterns_find_what_is_said_in_so_many_words(vault: Vault) -> None:
     assert all(words in text for words in said.values()) and len(bullets(vault)) == len(said)
     assert "- [ ] " in text and "## Preferences" in log(vault, HOME)
     assert distil(vault).commit is None
+
+
+def test_patterns_tick_a_to_do_that_is_reported_as_done(vault: Vault) -> None:
+    vault.add("TODO: send the migration script to Chen")
+    distil(vault)
+    assert bullets(vault) == ["- [ ] Send the migration script to Chen"]
+    vault.add("Sent the migration script to Chen.")
+    done = distil(vault)
+    assert bullets(vault) == ["- [x] Send the migration script to Chen"] and len(done.replaced) == 1
+    vault.add("TODO: water the plants on the balcony")
+    vault.add("Watered the plants on the balcony.")
+    distil(vault)
+    assert len(bullets(vault)) == 1  # what was promised and kept within one day needs no line
 
 
 def test_patterns_do_not_learn_what_was_shown_again(vault: Vault) -> None:
@@ -428,7 +444,9 @@ def test_no_answer_harms_memory(vault: Vault, monkeypatch: pytest.MonkeyPatch, d
     assert status(vault) == "" and not any(name.name.startswith("mdmem-") for name in vault.root.rglob("*"))
 
 
-@pytest.mark.parametrize("deed", ["is broken", "answers nothing", "refuses", "is cut short", "chats"])
+@pytest.mark.parametrize(
+    "deed", ["is broken", "answers nothing", "refuses", "is cut short", "chats", "invents a source"]
+)
 def test_entries_wait_for_a_model_that_answers(vault: Vault, monkeypatch: pytest.MonkeyPatch, deed: str) -> None:
     vault.add("I moved to Lisbon in March.")
     with model(monkeypatch, MISDEEDS[deed]):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from vault_sandbox import DAY, again, git, log, ops, status, subjects, write
 
-from mdmem import Vault, fsio
+from mdmem import Vault, doctor, fsio, nightly
 from mdmem.errors import Busy, MdmemError, NotFound, Refused
 from mdmem.store import archive
 from mdmem.text import packs
@@ -271,6 +271,70 @@ def test_one_that_is_edited_meanwhile_stays(kept: Vault, monkeypatch: pytest.Mon
     assert "not in history" in left(done)[FIRST]
     assert standing(kept) == {FIRST: saved}
     assert FIRST not in held(kept)
+
+
+def test_one_that_is_saved_all_the_time_keeps_no_other_from_going(kept: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, count = archive.compress, iter(range(100))
+
+    def compress(data: bytes) -> bytes:
+        if (kept.root / FIRST).exists():
+            write(kept, FIRST, LOGS[FIRST] + f"- 20:00 saved for the {next(count)}. time\n".encode())
+            git(kept, "commit", "-qam", "by another program")
+        return real(data)
+
+    monkeypatch.setattr(archive, "compress", compress)
+    done = pack(kept)
+    assert (done.logs, left(done)) == (4, {FIRST: "it is being saved"}) and list(standing(kept)) == [FIRST]
+
+
+def test_many_that_stay_are_told_in_one_line(kept: Vault) -> None:
+    for number in range(10, 30):
+        write(kept, f"memory/daily/2025-05-{number}.md", b"- 10:00 Not in history\n")
+    [outcome] = nightly.run(again(kept), steps=["pack"], dry_run=True).outcomes
+    [one] = outcome.findings
+    assert one.message.startswith("20 logs of 2025 are not packed: it is not in history")
+
+
+def test_what_replacements_left_is_cleared_by_the_next_night(kept: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    pack(kept)
+    tmp = kept.place.state / "tmp"
+    assert len(list(tmp.glob("*.swap"))) == 5
+    monkeypatch.setattr(fsio.leftovers, "LATE_WRITERS", 0.0)
+    nightly.run(again(kept), steps=["pack"])
+    assert not list(tmp.glob("*.swap"))
+
+
+@pytest.mark.parametrize("address", ["2025", "2025-03-14", "daily/2025-03-14", "2025-03"])
+def test_what_an_archive_under_another_name_holds_is_taken_out(kept: Vault, address: str) -> None:
+    pack(kept)
+    (kept.root / YEAR).rename(kept.root / "memory/archives/once.md.zst")
+    again(kept).commit()
+    again(kept).parts.packing.unpack(address)
+    assert (kept.root / FIRST).read_bytes() == LOGS[FIRST]
+
+
+def test_two_clones_that_packed_a_year_come_together_by_what_the_doctor_says(kept: Vault, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", str(kept.root), "clone")
+    clone = Vault.open(tmp_path / "clone")
+    for number, vault in enumerate((kept, clone)):
+        write(vault, FIRST, LOGS[FIRST] + f"- 2{number}:00 Late in clone {number}\n".encode())
+        write(vault, f"memory/daily/2025-04-0{number + 1}.md", f"- 10:00 Only in clone {number}\n".encode())
+        again(vault).commit()
+        assert pack(vault).logs == 6
+    pulled = ["git", "-C", str(kept.root), "pull", "-q", "--no-edit", "--no-rebase", str(clone.root), "main"]
+    assert subprocess.run(pulled, capture_output=True, check=False).returncode
+    [found] = [one for one in doctor.examine(again(kept).place) if one.kind == "conflict"]
+    *commands, last = found.hint.split("`")[1::2]
+    assert last == "mdmem unpack 2025"
+    for command in commands:
+        said = command.replace("git commit", "git commit -q --no-edit")
+        subprocess.run(said, shell=True, cwd=kept.root, check=True)
+    again(kept).parts.packing.unpack("2025")
+    first = (kept.root / FIRST).read_text()
+    assert "Late in clone 0" in first and "Late in clone 1" in first
+    assert {"daily/2025-04-01#10:00", "daily/2025-04-02#10:00"} <= {entry.address for entry in again(kept).list()}
+    assert not list((kept.root / "memory/archives/daily").iterdir()) and status(kept) == ""
+    assert pack(kept).logs == 7
 
 
 def test_one_that_is_edited_at_the_last_moment_keeps_all_in_place(kept: Vault, monkeypatch: pytest.MonkeyPatch) -> None:

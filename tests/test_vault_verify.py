@@ -20,7 +20,7 @@ from mdmem import Vault, indexer
 from mdmem.model import Verification
 from mdmem.store import generations
 from mdmem.vault import comparison
-from mdmem.vault.index import Index
+from mdmem.vault.place import Place
 
 SECOND = "daily/2026-11-02#09:00"
 
@@ -185,8 +185,8 @@ def test_a_damaged_index_is_named_and_built_anew_by_fix(vault: Vault) -> None:
 def test_a_change_that_no_stamp_tells_is_found(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     time.sleep(2.1)  # until the files' stamps count
     vault.reindex()
-    read = Index._read
-    monkeypatch.setattr(Index, "_read", lambda index, path: (read(index, path) or b"").replace(b"tea 2", b"TEA 2"))
+    said = Place.said
+    monkeypatch.setattr(Place, "said", lambda place, path: (said(place, path) or b"").replace(b"tea 2", b"TEA 2"))
     (one,) = vault.verify().findings
     assert (one.kind, one.path) == ("changed", "memory/daily/2026-11-02.md")
 

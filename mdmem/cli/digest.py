@@ -22,7 +22,8 @@ def done(what: Distilled) -> None:
     for line in what.added:
         _line("+", GOOD, _said(line))
     for old, new in what.replaced:
-        _line("~", MARK, f"{_said(new)}  (was: {_said(old)})")
+        is_done = _said(old) == _said(new)  # it got its tick, and no other words
+        _line(*(("x", GOOD, _said(new)) if is_done else ("~", MARK, f"{_said(new)}  (was: {_said(old)})")))
     for _, new in what.confirmed:
         _line("=", DIM, _said(new))
     for line in what.moved:

@@ -3,7 +3,9 @@
     prompt.py      entries in batches, and a batch as the text that a model is asked
     reply.py       its answer as claims, or the reason why it is none
     checks.py      what becomes of each claim, by support.py, danger.py and jest.py
-    support.py     whether the sources of a claim say so; words.py is what they are compared by
+    support.py     whether the sources of a claim say so; words.py is what they are compared by, amounts.py numbers
+                   with their units, partners.py whether words belong together as they do there
+    replacing.py   whether a claim may take the place of a line of memory
     danger.py      hidden text, secrets, markup, and by orders.py orders to a model: never memory unasked
     jest.py        what was said as a joke, in a story, for a while, or taken back
     revision.py    claims into MEMORY.md, on the lines of the program alone; page.py is that file as read, laying.py
@@ -17,7 +19,8 @@ line that a person wrote.
 """
 
 from mdmem.distill import merging, overflow
-from mdmem.distill.checks import Outcome, Verdict, judge
+from mdmem.distill.checks import Outcome, Verdict, is_foreign, judge
+from mdmem.distill.danger import is_line
 from mdmem.distill.folding import Folded, folded
 from mdmem.distill.page import known_lines
 from mdmem.distill.prompt import Batch, checkpoint, part
@@ -36,6 +39,8 @@ __all__ = [
     "Verdict",
     "checkpoint",
     "folded",
+    "is_foreign",
+    "is_line",
     "judge",
     "known_lines",
     "merging",

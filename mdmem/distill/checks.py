@@ -10,10 +10,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mdmem.distill import danger, jest, support
+from mdmem.distill import danger, jest, replacing, support
 from mdmem.distill.page import Bullet, Page
 from mdmem.distill.page import read as read_page
-from mdmem.distill.words import content, pool
+from mdmem.distill.reply import DOUBTED
 from mdmem.model import Claim, Entry
 from mdmem.text import claims as lines
 from mdmem.text.claims import digest, fold, guarded, unboxed
@@ -195,13 +195,19 @@ def _doubt(claim: Claim, text: str, sources: Sequence[Entry], target: Bullet | N
     found = found or support.doubt(text, sources, target.said.text if target else "")
     if found:
         return found
-    if target and not _related(text, sources, target):
-        return "it has nothing to do with the line that it would take the place of"
-    return "" if claim.confidence >= SURE else "whoever distilled it was not sure"
+    if target and (found := replacing.doubt(claim.text, support.told(sources), target.said.text)):
+        return found
+    return "" if claim.confidence >= SURE else _unsure(claim, sources)
 
 
-def _related(text: str, sources: Sequence[Entry], target: Bullet) -> bool:
-    """Tell whether a claim, or what it rests on, speaks of the same as the line it is to replace."""
-    here = pool("\n".join([text, *(support.seen(entry.text) for entry in sources)]))
-    units = content(target.said.text)
-    return any(here.has(unit) for unit in units) or fold(text) == fold(target.said.text)
+def _unsure(claim: Claim, sources: Sequence[Entry]) -> str:
+    if claim.confidence <= DOUBTED:
+        return "not sure: the model itself marks it so"
+    hedged = any(support.UNSURE.search(entry.text) for entry in sources)
+    return "not sure: its source is not sure either" if hedged else "not sure"
+
+
+def is_foreign(claims: Sequence[Claim], entries: Sequence[Entry]) -> bool:
+    """Tell whether an answer with claims names none of the entries: it is stale, or an answer to something else."""
+    known = _named(entries)
+    return bool(claims) and not any(source in known for claim in claims for source in claim.sources)

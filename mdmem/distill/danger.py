@@ -13,6 +13,7 @@ from functools import lru_cache
 from mdmem.distill.orders import is_imperative, order_in
 from mdmem.model import ClaimKind
 from mdmem.text import secrets
+from mdmem.text.claims import unboxed
 from mdmem.text.items import stands_alone
 from mdmem.text.screen import clean
 
@@ -42,11 +43,28 @@ def in_claim(text: str, kind: ClaimKind) -> str:
     found = secrets.kinds(text)
     if found or _PASSWORD.search(text):
         return f"it seems to hold {found[0] if found else 'a password'}"
-    if _BLOCKS.match(text) or stands_alone(text):
-        return "it would open a heading, a list, a table or another block"
+    if unfit := is_line(text):
+        return unfit
     if kind != "todo" and is_imperative(text):
         return "it reads like an order"
     return _hidden(text, one_line=True) or ("it holds HTML" if _HTML.search(text) else "") or _order(text)
+
+
+_OPENS = re.compile(r"\s*(?:[-*+>]|\d{1,9}[.)]|\[[ xX]?\]|#{1,6})(?=\s|\Z)")
+
+
+def is_line(text: str) -> str:
+    """Say why a text can not be a line of MEMORY.md, whoever wrote it; "" where it can."""
+    bare = unboxed(text.strip())[1].strip()
+    if not text.strip() or not re.search(r"[^\W_]", bare):
+        return "it says nothing: there is not one word in it"
+    if len(text.strip().splitlines()) > 1:
+        return "it has several lines"
+    if clean(text.strip(), one_line=True) != text.strip():
+        return "it holds hidden characters"
+    if _BLOCKS.match(bare) or stands_alone(bare) or _OPENS.match(bare):
+        return "it would open a heading, a list, a table or another block"
+    return "it holds a comment or a block of HTML" if re.search(r"<!--|-->|\A\s*<[A-Za-z/!?]", bare) else ""
 
 
 @lru_cache(maxsize=256)

@@ -70,7 +70,7 @@ def _additions(page: Page, added: Sequence[tuple[Claim, str]]) -> Iterator[_Edit
         bare |= set() if section.bullets else {at}
     for at, rows in by_place.items():
         yield _Edit(at, at, 1, tuple(rows), apart=at in bare)
-    language = page.language or _language(added)
+    language = page.language or (_language(added) if added else "en")
     for rank, rows in new.items():
         at, level = place_for(page, KINDS[rank])
         head = f"{'#' * level} {heading_of(KINDS[rank], language)}"
@@ -78,7 +78,10 @@ def _additions(page: Page, added: Sequence[tuple[Claim, str]]) -> Iterator[_Edit
 
 
 def _language(added: Sequence[tuple[Claim, str]]) -> Language:
-    return language_of(" ".join(claim.text for claim, _ in added))
+    """Tell the language of most new lines; of as many in each, that of the longer text."""
+    rows = [(language_of(claim.text), len(claim.text.encode())) for claim, _ in added]
+    weights = {language: [size for each, size in rows if each == language] for language, _ in rows}
+    return max(weights, key=lambda language: (len(weights[language]), sum(weights[language])))
 
 
 def _text(edit: _Edit, tail: str, source: str, ending: str) -> str:

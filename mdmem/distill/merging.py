@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from mdmem.distill import danger
+from mdmem.distill import danger, partners
 from mdmem.distill.prompt import fill, shown
 from mdmem.distill.reply import BadReply, decoded, unfenced
-from mdmem.distill.words import NEGATION, content, names, negations, numbers, pool, runs
+from mdmem.distill.support import contradiction
+from mdmem.distill.words import NEGATION, content, names, negations, numbers, pool, runs, unknown
 from mdmem.text import markdown
 from mdmem.text.analyze import is_cjk
 
@@ -89,11 +90,22 @@ def _doubts(merged: str, reason: str, base: str, sides: Sequence[str]) -> Iterat
     new = list(dict.fromkeys(invented(merged, (base, *sides))))
     if new:
         yield "it adds " + ", ".join(new[:8])
+    both = "\n".join(sides)
+    found = contradiction(merged, both) or _denies_more(merged, base, sides) or partners.doubt(merged, both)
+    if found:
+        yield found.replace("its source", "one version")
     if markdown.conflict_markers(merged):
         yield "it holds conflict markers"
     found = danger.in_source(merged)
     if found and not any(map(danger.in_source, sides)):
         yield found.removeprefix("of its source: ")
+
+
+def _denies_more(merged: str, base: str, sides: Sequence[str]) -> str:
+    """Say that more is denied than the versions deny together."""
+    before = negations(base)
+    most = before + sum(max(0, negations(side) - before) for side in sides)
+    return "it denies more than the versions do" if negations(merged) > most else ""
 
 
 # --- what is lost, and what is new
@@ -122,10 +134,7 @@ def invented(merged: str, versions: Iterable[str]) -> Iterator[str]:
     """Yield what the merged text says and no version of it does."""
     here = pool("\n".join(versions))
     yield from (number for number in numbers(merged) if number not in here.numbers)
-    for unit in content(_LINKS.sub(" ", merged)):
-        new = not here.has(unit)
-        if new and (not is_cjk(unit[0]) or not any(char in here.folded for char in unit)):
-            yield unit
+    yield from unknown(_LINKS.sub(" ", merged), here)
 
 
 def _brought_in(base: str, side: str) -> Iterator[tuple[str, ...]]:

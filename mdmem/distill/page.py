@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mdmem.distill.words import content, pool
 from mdmem.model import Claim, ClaimKind
@@ -19,6 +19,11 @@ from mdmem.text.frontmatter import front_matter
 from mdmem.text.lines import Line, lines
 from mdmem.text.sections import KINDS, Language
 
+_BLOCK_TAGS = (
+    "address|article|aside|blockquote|body|center|details|dd|div|dl|dt|fieldset|figcaption|figure|footer|form"
+    "|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|nav|ol|p|section|summary|table|tbody|td|tfoot|th"
+    "|thead|title|tr|ul"
+)
 _ENDS_LIST = re.compile(r"[<>#|]|[-*_][ \t]*(?:[-*_][ \t]*){2,}\Z|`{3}|~{3}")
 
 
@@ -84,7 +89,9 @@ def read(source: str) -> Page:
     """Read a document of bullets. Takes any str."""
     body = front_matter(source).body_start
     layout = lines(source, body)
-    heads = markdown.outline(source, layout)
+    html = _html(source, layout)
+    layout = [replace(line, kind="code", level=0) if line.start in html else line for line in layout]
+    heads = [head for head in markdown.outline(source, layout) if head.start not in html]
     starts = [line.start for line in layout]
     kinds, reaches = _kinds(heads), _reaches(heads, len(source))
     stop = heads[0].start if heads else len(source)
@@ -96,6 +103,26 @@ def read(source: str) -> Page:
         found.append(Section(head.level, head.text, kinds[place], head.start, head.end, end, reaches[place], bullets))
     known = frozenset(_said(source, layout))
     return Page(source, tuple(found), known, line_ending(source), _language(source, heads))
+
+
+_OPENS_HTML = re.compile(rf"(?i) {{0,3}}<(?:(pre|script|style|textarea)(?=[\s>]|\Z)|/?(?:{_BLOCK_TAGS})(?=[\s/>]|\Z))")
+
+
+def _html(source: str, layout: Sequence[Line]) -> frozenset[int]:
+    """Find the lines of HTML blocks, by their starts: up to the closing tag of a `<pre>`, of others to a blank line."""
+    found: set[int] = set()
+    closing = ""
+    for line in layout:
+        text = _bare(source, line)
+        opened = _OPENS_HTML.match(text) if not closing and line.kind == "text" else None
+        if opened:
+            closing = f"</{opened[1].casefold()}>" if opened[1] else "\n"
+        if closing == "\n" and line.kind == "blank":
+            closing = ""
+        if closing:
+            found.add(line.start)
+            closing = "" if closing in text.casefold() else closing
+    return frozenset(found)
 
 
 def _kinds(heads: Sequence[markdown.Heading]) -> list[ClaimKind | None]:
@@ -167,7 +194,10 @@ def _said(source: str, layout: Sequence[Line]) -> list[str]:
 def _language(source: str, heads: Sequence[markdown.Heading]) -> Language | None:
     """Tell the language of a document by its sections' headings, else by its text; None where it has no letters."""
     named = " ".join(head.text for head in heads if sections.kind_of(head.text))
-    text = named or " ".join(head.text for head in heads if head.level > 1) or markdown.strip_comments(source)
+    text = named or " ".join(head.text for head in heads if head.level > 1)
+    if not text and len(heads) == 1 and heads[0].level == 1:  # a title alone says nothing of the language of the rest
+        text = markdown.strip_comments(source[: heads[0].start] + source[heads[0].end :])
+    text = text or ("" if heads else markdown.strip_comments(source))
     return sections.language_of(text) if any(map(str.isalpha, text)) else None
 
 

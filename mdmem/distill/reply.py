@@ -71,7 +71,7 @@ _REPLACES = re.compile(
 _UNSURE = re.compile(
     r"[(（\[【]\s*(?:unsure|not sure|uncertain|low confidence|不确定|存疑|低置信度?)\s*[)）\]】]", re.IGNORECASE
 )
-_DOUBTED = 0.3
+DOUBTED = 0.3
 """The confidence of a claim that the model itself is not sure of."""
 
 
@@ -199,7 +199,7 @@ def _claim(kind: ClaimKind, item: str, known: Sequence[str]) -> Claim:
     for pattern in (_CITED, _REPLACES, _UNSURE):
         text = pattern.sub(" ", text)
     text = "\n".join(_tidy(line) for line in text.split("\n") if re.search(r"\w", _LABEL.sub("", line)))
-    claim = Claim(kind, text.strip(), sources, _DOUBTED if unsure else 1.0, _line(mark[1], known) if mark else "")
+    claim = Claim(kind, text.strip(), sources, DOUBTED if unsure else 1.0, _line(mark[1], known) if mark else "")
     return claim if kind == "todo" else replace(claim, text=claims.unboxed(claim.text)[1])
 
 

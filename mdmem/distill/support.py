@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date
 from functools import lru_cache
 
-from mdmem.distill.words import Clause, Pool, clauses, content, is_surname, names, negations, numbers, pool
+from mdmem.distill import amounts, partners
+from mdmem.distill.partners import nearest
+from mdmem.distill.words import Pool, clauses, content, is_surname, names, negations, numbers, pool, unknown
 from mdmem.model import Entry
 from mdmem.text.analyze import is_cjk, unify
 from mdmem.text.extract.days import absolute
 from mdmem.text.screen import clean
-
-ENOUGH = 0.7
-"""The share of a claim's words that must stand in its sources, or in the line that it takes the place of."""
 
 LONGEST = 20_000
 """Characters of an entry that a claim may rest on."""
@@ -44,19 +44,30 @@ def said_by_people(text: str) -> str:
     return "\n".join(kept)
 
 
+def told(sources: Sequence[Entry]) -> str:
+    """Give what people say in some entries, as a reader sees it."""
+    return "\n".join(said_by_people(seen(entry.text)) for entry in sources)
+
+
 def doubt(text: str, sources: Sequence[Entry], replaced: str = "") -> str:
     """Say what of a claim does not stand in its sources, or in the line it replaces; "" where all does."""
-    told = "\n".join(said_by_people(seen(entry.text)) for entry in sources)
-    if not told.strip():
+    said = told(sources)
+    if not said.strip():
         return "only the assistant said so"
-    here = pool(f"{told}\n{replaced}")
+    known = f"{said}\n{replaced}" if replaced else said
+    here = pool(f"{known}\n{_dating(sources)}")
     return (
         _unknown_number(text, here, sources)
         or _unknown_name(text, here)
-        or _contradiction(text, told)
+        or contradiction(text, said)
         or _unknown_words(text, here)
-        or _other_subject(text, told)
+        or _other_subject(text, said)
+        or ("" if _squeezed(text).rstrip(".。") in here.folded else _rearranged(text, said, replaced, sources))
     )
+
+
+def _rearranged(text: str, said: str, replaced: str, sources: Sequence[Entry]) -> str:
+    return _strange_amount(text, said, replaced, sources) or partners.doubt(text, f"{said}\n{replaced}")
 
 
 # --- numbers and names
@@ -98,15 +109,46 @@ _DATING = 2_000
 """Characters of an entry that are searched for days."""
 
 
+def _strange_amount(text: str, told: str, old: str, sources: Sequence[Entry]) -> str:
+    """Say which number of a claim its sources have of something else. Dates that were counted are left out."""
+    days = {part for entry in sources for part in _days(entry)}
+
+    def undated(each: str) -> str:
+        return _DATED.sub(lambda match: " " if set(_parts(match[0])) <= days else match[0], unify(each))
+
+    return next(amounts.strange(undated(text), undated(told), undated(old)), "")
+
+
 @lru_cache(maxsize=256)
 def _days(entry: Entry) -> frozenset[str]:
     """Give the parts of the dates that an entry names by where they lie from its own, which is one of them."""
     if entry.date is None:
         return frozenset()
+    told = [entry.date.date().isoformat(), *_counted(entry)]
+    return frozenset(part for each in told for part in _parts(each))
+
+
+@lru_cache(maxsize=256)
+def _counted(entry: Entry) -> tuple[str, ...]:
+    """List the dates that an entry names by where they lie from its own, as `2026-11-29`, and those it has so."""
+    if entry.date is None:
+        return ()
     text = entry.text[:_DATING]
-    told = [entry.date.date().isoformat()]
-    told += [absolute(text, text, entry.date, ahead=ahead) for ahead in (True, False)]
-    return frozenset(part for each in told for found in _ISO.findall(each) for part in _parts(found))
+    told = (absolute(text, text, entry.date, ahead=ahead) for ahead in (True, False))
+    return tuple(dict.fromkeys(found for each in told for found in _ISO.findall(each)))
+
+
+def _dating(sources: Sequence[Entry]) -> str:
+    """Give the weekdays and months of the dates that entries name without them."""
+    words: list[str] = []
+    for day in (day for entry in sources for day in _counted(entry) if day.count("-") == 2):
+        try:
+            found = date.fromisoformat(day)
+        except ValueError:
+            continue
+        number = "一二三四五六日"[found.weekday()]
+        words += [f"{found:%A %B}", f"周{number} 星期{number}"]
+    return " ".join(words)
 
 
 _VERBS = frozenset(
@@ -149,52 +191,41 @@ def _squeezed(text: str) -> str:
 
 
 def _unknown_words(text: str, here: Pool) -> str:
-    """Say that too much of a claim does not stand in its sources, or that it says nothing that could."""
-    units = content(text)
-    if not units:
+    """Say which words of a claim do not stand in its sources, or that it says nothing that could."""
+    if not content(text):
         return "it says too little to be compared with its sources"
-    missing = [unit for unit in units if not here.has(unit)]
-    new = [unit for unit in missing if is_cjk(unit[0]) and not any(char in here.folded for char in unit)]
-    named = next((unit for unit in new if unit == units[0] or (is_surname(unit[0]) and len(unit) == 2)), "")
-    if named:
-        return f"its sources do not name {named}"
-    if sum(_weight(unit, here) for unit in missing) > (1 - ENOUGH) * len(units) or len(new) > 1:
-        return "its sources do not say " + ", ".join((new or missing)[:4])
-    return ""
+    new = list(dict.fromkeys(unknown(text, here)))
+    person = next((word for word in new if is_cjk(word[0]) and is_surname(word[0]) and 2 <= len(word) <= 3), "")
+    if person:
+        return f"its sources do not name {person}"
+    return "its sources do not say " + ", ".join(new[:4]) if new else ""
 
 
-def _weight(unit: str, here: Pool) -> float:
-    """Say how much a missing unit counts: a pair of characters that are there, apart, may be another order of words.
-
-    In a long text most characters are there, and that says less.
-    """
-    if not is_cjk(unit[0]) or not all(char in here.folded for char in unit):
-        return 1.0
-    return 0.4 if len(here.folded) <= 400 else 0.6
-
-
-_USER = re.compile(r"(?i)\W*(?:the )?(?:user|i)\b|\W*(?:用户|我)(?!们)")
+_KIN = (
+    r"(?:mother|mum|mom|father|dad|parents?|sister|brother|wife|husband|partner|son|daughter|friend|boss|manager"
+    r"|colleague|neighbou?r|roommate|flatmate|girlfriend|boyfriend|aunt|uncle|cousin)"
+)
+_USER = re.compile(rf"(?i)\W*(?:the )?(?:user|i)\b(?!['’]s {_KIN})|\W*(?:用户|我)(?!们)")
 _THEIRS = re.compile(
-    r"(?i)(?:he|she|they|(?:my|our|his|her) (?:mother|mum|mom|father|dad|parents?|sister|brother|wife|husband|partner"
-    r"|son|daughter|friend|boss|manager|colleague|neighbou?r|roommate|flatmate|girlfriend|boyfriend|aunt|uncle"
-    r"|cousin))\b"
+    rf"(?i)(?:he|she|they|(?:my|our|his|her) {_KIN})\b"
     r"|[他她]|我?(?:妈妈?|爸爸?|妹妹|弟弟|姐姐|哥哥|老[公婆板师]|男友|女友|同事|朋友|室友|儿子|女儿)"
 )
 _NAMED = re.compile(
-    r"([A-ZÀ-Þ][\w'-]+) (?:is|was|has|had|will|can|does|did|\w{2,}s|\w{3,}ed)\b|([A-ZÀ-Þ][\w'-]+) ?(?=[\u4e00-\u9fff])"
+    r"([A-ZÀ-Þ][\w'-]+) (?:is|was|has|had|will|can|does|did|\w{2,}s|\w{3,}ed)\b"
+    r"|([A-ZÀ-Þ][\w-]+)['’]s |([A-ZÀ-Þ][\w'-]+) ?(?=[\u4e00-\u9fff])|([\u4e00-\u9fff]{2,3})的"
 )
 
 
 def _other_subject(text: str, told: str) -> str:
     """Say that a claim about the user rests on what somebody else likes, has or does, who is not named in it."""
-    near = _nearest(content(text), told) if _USER.match(text) else []
-    others = [_subject(clause.text) for clause in near]
+    near = nearest(content(text), told) if _USER.match(text) else []
+    others = [subject(clause.text) for clause in near]
     if not others or any(not other or other.casefold() in text.casefold() for other in others):
         return ""
     return f"its source says so of {others[0]}"
 
 
-def _subject(clause: str) -> str:
+def subject(clause: str) -> str:
     """Name whom a clause is about, where that is another than who writes; "" where it is not sure."""
     found = None if _USER.match(clause) else _NAMED.match(clause) or _THEIRS.match(clause)
     return next(filter(None, found.groups()), found[0]) if found else ""
@@ -203,36 +234,31 @@ def _subject(clause: str) -> str:
 # --- yes or no
 
 
-def _contradiction(text: str, told: str) -> str:
+def contradiction(text: str, told: str) -> str:
     """Say that a clause of the claim says no where its source says yes, or is surer than it."""
     for clause in clauses(text):
         units = content(clause.text)
-        near = _nearest(units, told)
+        near = nearest(units, told)
         if not units or not near:
             continue
         if all((negations(one.text) - negations(clause.text)) % 2 for one in near):
             return "its source says the opposite"
         if all(one.asks for one in near) and not clause.asks:
             return "its source only asks"
-        if all(_UNSURE.search(one.sentence) for one in near) and not _UNSURE.search(clause.sentence):
+        if (
+            _HAS.search(clause.text)
+            and not _WISHES.search(clause.text)
+            and all(_WISHES.search(one.text) for one in near)
+        ):
+            return "its source only wishes so"
+        if all(UNSURE.search(one.sentence) for one in near) and not UNSURE.search(clause.sentence):
             return "its source is less sure"
     return ""
 
 
-_UNSURE = re.compile(
+_HAS = re.compile(r"(?i)\b(?:has|have|owns?)\b|有")
+_WISHES = re.compile(r"(?i)\b(?:wants?|wish(?:es)?|hopes?|needs?|(?:would|['’]d) (?:like|love))\b|想|希望|需要|打算")
+UNSURE = re.compile(
     r"(?i)\b(?:maybe|perhaps|might|possibly|not sure|unsure|apparently|thinking (?:of|about)|considering|rumou?rs?)\b"
     r"|可能|也许|或许|大概|好像|似乎|不确定|说不定|据说|考虑"
 )
-
-
-@lru_cache(maxsize=32)
-def _clauses(told: str) -> tuple[tuple[Clause, Pool], ...]:
-    """Give the clauses of what was told, ready for comparing: many claims rest on the same entries."""
-    return tuple((clause, pool(clause.text)) for clause in clauses(told))
-
-
-def _nearest(units: Sequence[str], told: str) -> list[Clause]:
-    """Give the clauses that share the most with some units, where that is at least half of them."""
-    scored = [(sum(map(here.has, units)), clause) for clause, here in _clauses(told)]
-    best = max((score for score, _ in scored), default=0)
-    return [clause for score, clause in scored if score == best] if best * 2 >= len(units) and best else []

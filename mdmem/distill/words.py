@@ -112,9 +112,53 @@ def content(text: str) -> tuple[str, ...]:
     for run in runs(_FRAME_ZH.sub(" ", _AMOUNT.sub(" ", folded))):
         if is_cjk(run[0]):
             found.update(dict.fromkeys([run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]))
-        elif run.replace("'", "") not in STOP_WORDS and run not in _FRAME:
+        elif not is_frame(run):
             found[stem(run)] = None
     return tuple(found)
+
+
+def unknown(text: str, here: Pool) -> Iterator[str]:
+    """Yield each word of a text that says something and does not stand in another, in either language.
+
+    Numbers are left to `numbers`. CJK text is taken apart into the longest stretches that the other text has; what
+    remains are single characters, which say something unless they only join.
+    """
+    folded = unify(text).casefold().replace("’", "'")
+    for run in runs(_FRAME_ZH.sub(" ", _AMOUNT.sub(" ", folded))):
+        if is_cjk(run[0]):
+            yield from _strange(run, here)
+        elif not is_frame(run) and run not in _ENGLISH and not here.has(stem(run)):
+            yield run
+
+
+def _strange(run: str, here: Pool) -> Iterator[str]:
+    """Yield the stretches of a run of CJK characters that are not known, with one known character at most in front."""
+    rest = ""
+    for piece in pieces(run, here):
+        joins = piece in _JOINING or piece in _DIGITS or piece in _SCALES
+        known = len(piece) > 1 or (joins and not rest) or (piece == run and piece in here.folded)
+        if known and rest:
+            yield rest
+        rest = "" if known else rest + piece
+    if rest:
+        yield rest
+
+
+_JOINING = frozenset(
+    "给对为到从向去来有会将让用及这那此其某位名之所以而且或但则若被比跟同于由地得吧呢啊哦呀嘛么叫个他她它还再又起自"
+)
+"""Characters that join others and say little alone."""
+
+
+def pieces(run: str, here: Pool) -> Iterator[str]:
+    """Take a run of CJK characters apart into the longest stretches that a text has, and single characters."""
+    at = 0
+    while at < len(run):
+        end = at + 1
+        while end < len(run) and run[at : end + 1] in here.folded:
+            end += 1
+        yield run[at:end]
+        at = end
 
 
 def runs(text: str) -> Iterator[str]:
@@ -164,21 +208,27 @@ _ENGLISH = {
     **{"twice": 2, "thrice": 3, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100},
     "dozen": 12,
 }
-_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_NUMERAL = re.compile(
+NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+NUMERAL = re.compile(
     "(?<![十百千万〇零一二两三四五六七八九])(?!十分|千万别|万一|三明治|四川|五行|百度|百科|[一二两三四五六七八九十]点?[儿些]|一)"
     "[〇零一二两三四五六七八九十百千万]+"
 )
-_WORD_NUMBER = re.compile(r"\b(?:" + "|".join(word for word in _ENGLISH if word != "one") + r")\b")
+WORD_NUMBER = re.compile(r"\b(?:" + "|".join(word for word in _ENGLISH if word != "one") + r")\b")
 
 
 def numbers(text: str) -> tuple[str, ...]:
     """List the numbers of a text, each once: as digits, without the commas of thousands; numerals count as well."""
     folded = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", unify(text).casefold())
-    found = [match[0] for match in _NUMBER.finditer(folded)]
-    found += [str(_ENGLISH[match[0]]) for match in _WORD_NUMBER.finditer(folded)]
-    found += [str(_value(match[0])) for match in _NUMERAL.finditer(folded)]
-    return tuple(dict.fromkeys(found))
+    return tuple(
+        dict.fromkeys(digits(match[0]) for kind in (NUMBER, WORD_NUMBER, NUMERAL) for match in kind.finditer(folded))
+    )
+
+
+def digits(number: str) -> str:
+    """Give a number of a text, which is one of those three kinds, in digits."""
+    if number in _ENGLISH:
+        return str(_ENGLISH[number])
+    return number if number[0].isdecimal() else str(_value(number))
 
 
 def _value(numeral: str) -> int:
@@ -211,10 +261,11 @@ def names(text: str) -> tuple[str, ...]:
     found = [next(filter(None, match.groups())) for match in _QUOTED.finditer(unify(text))]
     found += identifiers(text)
     found += (match[0] for match in _CAPITAL.finditer(unify(text)))
-    return tuple(dict.fromkeys(name for name in found if not _is_frame(name)))
+    return tuple(dict.fromkeys(name for name in found if not is_frame(name)))
 
 
-def _is_frame(name: str) -> bool:
+def is_frame(name: str) -> bool:
+    """Tell whether an English word, also with `'s`, only carries a sentence."""
     word = name.casefold().replace("’", "'").removesuffix("'s")
     return word in _FRAME or word.replace("'", "") in STOP_WORDS or not re.search(r"\w", word)
 

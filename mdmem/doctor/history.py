@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from mdmem.doctor.subject import Subject
 from mdmem.errors import MdmemError
 from mdmem.model import Diagnosis, Severity
+from mdmem.text import packs
 
 FRESH = 60
 """Seconds for which a lock of git's is likely to be in use."""
@@ -34,7 +36,21 @@ def unmerged_paths(subject: Subject) -> Iterator[Diagnosis]:
     """Name notes that a merge left for a person."""
     for path in subject.place.repo.unmerged():
         hint = "`mdmem conflicts` shows both sides; or correct it and `git add` it"
+        if packs.is_archive(path):
+            hint = _both_archives(path)
         yield Diagnosis("conflict", path, None, "is not merged yet", hint)
+
+
+def _both_archives(path: str) -> str:
+    """Say how both versions of an archive are kept, and what they hold brought together: git cannot, nor a person."""
+    beside = path.removesuffix(packs.ARCHIVE) + "-theirs" + packs.ARCHIVE
+    ours, theirs = shlex.quote(path), shlex.quote(beside)
+    hint = f"in the vault: `git checkout --ours -- {ours}`, `git show :3:./{ours} > {theirs}`, "
+    hint += f"`git add {ours} {theirs}`, `git commit`"
+    if not path.startswith(packs.FOLDER):
+        return f"{hint}; then compare both by `zstd -dc`, and delete one"
+    year = path.removeprefix(packs.FOLDER)[:4]
+    return f"{hint}, and `mdmem unpack {year}` brings the logs of both together, for the next night to pack"
 
 
 def git_locks(subject: Subject) -> Iterator[Diagnosis]:

@@ -13,6 +13,7 @@ from mdmem import indexer
 from mdmem.errors import MdmemError
 from mdmem.model import Held
 from mdmem.text import markdown, packs, units
+from mdmem.vault import archives
 from mdmem.vault.place import Place
 
 NOTHING = units.Reading((), ())
@@ -68,7 +69,7 @@ class Subject:
         try:
             data = self.place.legible(path)
         except MdmemError as error:
-            hint = error.hint if packs.is_archive(path) else ""
+            hint = archives.remedy(self.place, path) if packs.is_archive(path) else ""
             return Note(path, size, reason=error.message.removeprefix(f"{path}: "), hint=hint)
         if data is None:
             return Note(path, size, reason="it is gone")

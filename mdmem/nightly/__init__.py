@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -77,6 +77,8 @@ def _alone(vault: Vault, dry_run: bool) -> Iterator[None]:
                 stack.enter_context(lock.hold(0 if lock.command() == "nightly" else PATIENCE_MS))
             except Busy as error:
                 raise Busy(error.message.replace("is writing", "keeps house"), "nothing to do: it goes on") from error
+            with suppress(MdmemError), vault.parts.delivery.writing_if_free():
+                pass  # what replacements have left in STATE is cleared with the lock, which other steps may not need
             vault.parts.catch_up()
         yield
 

@@ -32,14 +32,23 @@ def expire(work: Work) -> Outcome:
 
 
 def duplicates(work: Work) -> Outcome:
-    """Merge entries that were kept twice; name documents that are copies, and pairs that a model finds alike."""
-    outcome = _take_out(work, "duplicates", twice.find(work.vault.place), "merged into what says the same")
+    """Merge entries that were kept twice; name documents that are copies, and pairs that say the same, or nearly."""
+    made = twice.find(work.vault.place)
+    outcome = _take_out(work, "duplicates", made.found, "merged into what says the same")
+    if outcome.commits:  # a merge gives what stays other tags, and what stood below it another label
+        made = twice.find(work.vault.place)
+    pairs, failure = made.pairs, None
     try:
-        pairs = tuple(similar.find(work.vault.parts))
+        pairs += tuple(similar.find(work.vault.parts))
+    except MdmemError as error:
+        failure = error
+    try:
         if not work.dry_run:
             similar.keep(work.vault.place, pairs)
     except MdmemError as error:
-        return replace(outcome, state="failed", problem=error.message, hint=error.hint)
+        failure = failure or error
+    if failure:
+        return replace(outcome, state="failed", similar=pairs, problem=failure.message, hint=failure.hint)
     return replace(outcome, similar=pairs)
 
 

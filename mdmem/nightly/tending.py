@@ -5,19 +5,27 @@ Owns how often the indexes are verified in full. It must never change what a per
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
+from posixpath import basename, dirname
 
 from mdmem import fsio
 from mdmem.errors import MdmemError
 from mdmem.model import Finding, Verification
 from mdmem.nightly.report import Item, Outcome, State, Work
-from mdmem.vault import birth, folding, verification
+from mdmem.vault import archives, birth, folding, verification
 from mdmem.vault import usage as uses
+from mdmem.vault.closed import Left
+from mdmem.vault.packing import Packed
 from mdmem.vault.place import Place
 
 SAMPLE = 0.05
 """The share that is verified in a night."""
+
+NAMED = 3
+"""So many logs that stay are named one by one."""
 
 SUNDAY, WEEK, DAY = 6, timedelta(days=7), timedelta(hours=20)
 FULL = "runs/verify"
@@ -40,7 +48,28 @@ def fold(work: Work) -> Outcome:
 def pack(work: Work) -> Outcome:
     """Pack the logs of closed years into archives."""
     done = work.vault.parts.packing.pack(dry_run=work.dry_run)
-    findings = tuple(Finding(left.path, None, f"is not packed: {left.why}") for left in done.left)
+    findings = tuple(_stayed(done.left))
+    outcome = _packed(work, done, findings)
+    if harmed := next(archives.damaged(work.vault.place), None):
+        path, why = harmed
+        hint = archives.remedy(work.vault.place, path)
+        return replace(outcome, state="failed", problem=f"{path} cannot be read: {why}", hint=hint)
+    return outcome
+
+
+def _stayed(left: Sequence[Left]) -> Iterator[Finding]:
+    """Name the logs that stay, many of one year with one reason by their number."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in left:
+        groups.setdefault((basename(one.path)[:4], one.why), []).append(one.path)
+    for (year, why), paths in groups.items():
+        if len(paths) > NAMED:
+            yield Finding(dirname(paths[0]), None, f"{len(paths)} logs of {year} are not packed: {why}")
+        else:
+            yield from (Finding(path, None, f"is not packed: {why}") for path in paths)
+
+
+def _packed(work: Work, done: Packed, findings: tuple[Finding, ...]) -> Outcome:
     if not done.logs:
         return Outcome("pack", "nothing", "nothing to do", findings=findings)
     verb = "would be packed" if work.dry_run else "packed"
@@ -90,6 +119,10 @@ def _verified(made: Verification, how: str, *, dry_run: bool) -> Outcome:
     )
     healed = sum(one.healed for one in made.findings)
     compared = f"{made.files} files compared, {how}"
+    if unread := [one for one in made.findings if one.kind == verification.UNREADABLE]:
+        more = f", nor {len(unread) - 1} more" if len(unread) > 1 else ""
+        problem = f"{unread[0].path}{more} {unread[0].message}"
+        return Outcome("verify", "failed", compared, findings=findings, problem=problem, hint=unread[0].hint)
     if made.left and not dry_run:
         hint = "`mdmem reindex --full` builds the indexes anew"
         problem = f"{made.left} differences could not be healed"

@@ -1,7 +1,7 @@
 """Entries that say the same word for word, and which of them are one fact told twice.
 
-Pure. What was said again may be a second fact: a weight, a dose, a habit, an `ok`. Only what nobody would write twice
-by chance is a duplicate, so that a doubt leaves both: it must never make two events one.
+Pure. What was said again may be a second fact: a weight, a dose, a shift, a habit. Only what was said within minutes,
+or has the same id, is one saying kept twice; the rest is for a person to decide. It must never make two events one.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from mdmem.text.items import Pairs
 CLOSE = 10
 """Minutes within which the same words come of one thing, kept twice."""
 
-FEW, SOME, MANY, LOTS = 3, 5, 12, 20
-"""Words, one for each 1.7 characters of Chinese: what may be a duplicate at all, at another time of one day, on another
-day, and on another day though it tells of something that happened."""
+MANY = 12
+"""Words, one for each 1.7 characters of Chinese: from here on the same words at two times are worth asking about."""
+
+IDENTITY = ("id", "from")
+"""What of a comment says which saying an entry is: a program that hands it in again gives the same."""
 
 ROUTINE = 3
 """On so many days the same words are a habit, or a report that comes each day."""
@@ -42,7 +44,10 @@ STATES = {
     "进行中",
     "未完成",
 }
-"""Tags that say how things stand: what differs in one of them is not the same."""
+"""Tags, and words of nested ones, that say how things stand: what differs in one of them is not the same."""
+
+KINDS = {"status", "state", "priority", "状态", "优先级"}
+"""What a tag is nested in that says how things stand, whatever it says: `#status/review`."""
 
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -89,7 +94,28 @@ class Merge:
 
 
 def merges(told: Iterable[Told]) -> Iterator[Merge]:
-    """Yield the duplicates among entries, by the earliest of each."""
+    """Yield what was one saying kept twice, by the earliest of each."""
+    for group in _groups(told):
+        yield from _in_group(group)
+
+
+def alike(told: Iterable[Told]) -> Iterator[tuple[Told, Told]]:
+    """Yield entries of the same words that may be one fact or two, each with the earliest: only a person can tell.
+
+    Short ones, values and what comes on many days are two things more often than one, and not worth asking about.
+    """
+    for group in _groups(told):
+        text = folded(group[0].entry.text)
+        if weight(text) < MANY or len({one.day for one in group}) >= ROUTINE:
+            continue
+        first = group[0]
+        for other in group[1:]:
+            if not other.cited and _agree(first, other) and not is_same(first, other):
+                yield first, other
+
+
+def _groups(told: Iterable[Told]) -> Iterator[list[Told]]:
+    """Yield entries of the same words, the earliest first."""
     same: dict[tuple[str, ...], list[Told]] = defaultdict(list)
     for one in told:
         if said := folded(one.entry.text):
@@ -97,15 +123,14 @@ def merges(told: Iterable[Told]) -> Iterator[Merge]:
             same[said, meta.get("persona", ""), meta.get("source", ""), one.section, one.head].append(one)
     for group in same.values():
         if len(group) > 1:
-            yield from _in_group(sorted(group, key=lambda one: (one.day, one.entry.time, one.path, one.entry.start)))
+            yield sorted(group, key=lambda one: (one.day, one.entry.time, one.path, one.entry.start))
 
 
 def _in_group(group: Sequence[Told]) -> Iterator[Merge]:
-    routine = len({one.day for one in group}) >= ROUTINE
     kept: dict[int, list[Told]] = {}
     for place, one in enumerate(group):
         for first, gone in kept.items():
-            if is_same(group[first], one, routine=routine) and all(_agree(other, one) for other in gone):
+            if is_same(group[first], one) and all(_agree(other, one) for other in gone):
                 gone.append(one)
                 break
         else:
@@ -115,27 +140,31 @@ def _in_group(group: Sequence[Told]) -> Iterator[Merge]:
             yield _united(group[first], gone)
 
 
-def is_same(kept: Told, other: Told, *, routine: bool = False) -> bool:
-    """Tell whether an entry with the same words as an earlier one says nothing new."""
+def is_same(kept: Told, other: Told) -> bool:
+    """Tell whether an entry with the same words as an earlier one is the same saying, kept twice."""
+    if other.cited or not _agree(kept, other):
+        return False
+    metas = [dict(one.entry.meta) for one in (kept, other)]
+    if any(metas[0].get(key) and metas[0].get(key) == metas[1].get(key) for key in IDENTITY):
+        return True
     text = folded(kept.entry.text)
-    size = weight(text)
-    if other.cited or not _agree(kept, other) or size < FEW or _AGAIN.search(text) or is_measured(text):
+    if kept.path != other.path or _AGAIN.search(text) or is_measured(text):  # another log of a day is another source
         return False
-    if kept.path == other.path:
-        near = other.minutes - kept.minutes <= CLOSE
-        return near or size >= MANY or (size >= SOME and not is_event(text))
-    if kept.day == other.day or routine or _THAT_DAY.search(text):  # another log of that day is another source
-        return False
-    return size >= (LOTS if _HAPPENED.search(text) else MANY)
+    return other.minutes - kept.minutes <= CLOSE
 
 
 def _agree(one: Told, other: Told) -> bool:
     """Tell whether the comments and the tags of two entries can be united."""
     first, second = dict(one.entry.meta), dict(other.entry.meta)
-    if any(first[key] != second[key] for key in first.keys() & second.keys()) or ("id" in first and "id" in second):
+    if any(first[key] != second[key] for key in first.keys() & second.keys()):
         return False
-    states = [{tag.casefold() for tag in tags(each.entry.text)} & STATES for each in (one, other)]
+    states = [set(filter(_is_state, map(str.casefold, tags(each.entry.text)))) for each in (one, other)]
     return first.get("expires") == second.get("expires") and states[0] == states[1]
+
+
+def _is_state(tag: str) -> bool:
+    words = set(tag.split("/"))
+    return bool(words & STATES or words & KINDS)
 
 
 def _united(kept: Told, gone: Sequence[Told]) -> Merge:

@@ -7,14 +7,19 @@ nothing is taken to be in the past because it usually is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, time, timedelta
 from unicodedata import normalize
+
+from mdmem.text import items
 
 EXAMPLES = "2026-12-31, 2026-12-31 18:00, 2026-12-31T18:00+08:00, 2026年12月31日, never"
 
 TEMPORARY = "temp"
 """The tag of what is meant to go by itself; tags nested under it count too."""
+
+QUOTES = "\"'`“”‘’「」 "
+"""What people put around a value, as they would in other formats."""
 
 NEVER = {"never", "none", "no", "permanent", "永不", "永久", "长期", "无"}
 
@@ -32,7 +37,7 @@ def end(text: str, local: Local) -> datetime | None:
 
     A date counts until the end of that day. ValueError for anything else than a date or a moment.
     """
-    plain = " ".join(normalize("NFKC", text[:100]).casefold().split())
+    plain = " ".join(normalize("NFKC", text[:100]).casefold().strip(QUOTES).split())
     if plain in NEVER:
         return None
     found = _WRITTEN.fullmatch(plain)
@@ -52,6 +57,21 @@ def end(text: str, local: Local) -> datetime | None:
         return _latest(written, local)
     except (ValueError, OverflowError) as error:
         raise ValueError(f"{text[:40]!r} is no date or moment: {error}") from error
+
+
+_COMMENT = re.compile(r"<!--[ \t]*mdmem[:：](?:(?!-->).){0,200}\bexpires\b(?:(?!-->).){0,200}-->", re.IGNORECASE)
+
+
+def overlooked(text: str) -> Iterator[int]:
+    """Yield the lines of an entry's text, from 0, that hold a comment with `expires`, which there is only text.
+
+    The comment of an entry is no part of its text, and what stands in code is meant so.
+    """
+    fence = ""
+    for number, line in enumerate(text.split("\n")):
+        inside, fence = fence, items.fence_after(line, fence)
+        if not (inside or fence) and _COMMENT.search(re.sub("`[^`]*`", "", line)):
+            yield number
 
 
 def _latest(naive: datetime, local: Local) -> datetime:

@@ -25,6 +25,7 @@ CLOCK = r"(?:[01][0-9]|2[0-3])[:：][0-5][0-9](?:[:：][0-5][0-9])?"
 _TIME = re.compile(CLOCK.replace("：", ""))
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
 _COMMENT = re.compile(r"<!--[ \t]*mdmem:(.*?)-->[ \t]*", re.DOTALL)
+_EXPIRES = re.compile(r"(?:(?<=[ \t])|\A)expires=[^\s=]+(?:[ \t]+[^\s=]+(?=[ \t]|\Z))+", re.IGNORECASE)
 _UNSAFE = r"[\s%<>\x00-\x1f\x7f-\x9f\ud800-\udfff]|(?<=-)-"
 _UNSAFE_VALUE, _UNSAFE_KEY = re.compile(_UNSAFE), re.compile(_UNSAFE + "|=")
 _REFUSED = re.compile(r"[\x00\ud800-\udfff]")
@@ -107,12 +108,13 @@ def decode_meta(comment: str) -> Pairs | None:
     """Read an mdmem comment to keys and values, in order; None where it is none or holds a word without `=`.
 
     A stray `%` stands for itself; bytes that are no UTF-8 become surrogate escapes, and are written back
-    equal.
+    equal. People write `expires=2026-12-31 18:00`: words without `=` right behind that key belong to it.
     """
     found = _COMMENT.fullmatch(comment)
     if not found or "-->" in found[1]:
         return None
-    words = [word.partition("=") for word in re.split("[ \t]+", found[1].strip(BLANKS)) if word]
+    said = _EXPIRES.sub(lambda match: re.sub("[ \t]+", "%20", match[0]), found[1].strip(BLANKS))
+    words = [word.partition("=") for word in re.split("[ \t]+", said) if word]
     if not all(key and equals for key, equals, _ in words):
         return None
     return tuple((_unquote(key), _unquote(value)) for key, _, value in words)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 
 KEPT = 64 * 2**20
 """Bytes of expanded archives that a process keeps at hand: some years of logs."""
+
+DEEP = 50
+"""So many commits of an archive are looked through for one that can be read."""
 
 
 @dataclass(slots=True)
@@ -68,6 +74,49 @@ def shown(path: str, data: bytes | None) -> bytes | None:
         return None if data is None else legible(path, data)
     except StorageFailed as error:
         return f"({error.message})\n".encode("utf-8", "surrogateescape")
+
+
+def problem(path: str, data: bytes) -> str:
+    """Say why these bytes of an archive cannot be read, without its name; "" where they can, and for another file."""
+    try:
+        legible(path, data)
+    except StorageFailed as error:
+        return error.message.removeprefix(f"{path}: ")
+    return ""
+
+
+def damaged(place: Place) -> Iterator[tuple[str, str]]:
+    """Yield the archives of the vault that cannot be read, and why."""
+    for file in indexer.scan(str(place.root), place.settings.items("roots")).files:
+        if packs.is_archive(file.path):
+            try:
+                place.legible(file.path)
+            except MdmemError as error:
+                yield file.path, error.message.removeprefix(f"{file.path}: ")
+
+
+def remedy(place: Place, path: str) -> str:
+    """Say how the newest version of an archive in history that can be read comes back."""
+    name = shlex.quote(path)
+    with suppress(MdmemError):
+        head = place.repo.read("HEAD", path)
+        if head is not None and not problem(path, head):
+            return f"`git checkout HEAD -- {name}`, in the vault, brings back the version in history"
+        for info in place.repo.history(paths=[path], k=DEEP):
+            for blob in (file.new for file in info.files if file.path == path and file.new):
+                if not any(problem(path, data) for _, data in place.repo.blobs([blob])):
+                    return f"`git checkout {info.id[:12]} -- {name}`, in the vault, brings back one that can be read"
+    return "history has no version that can be read: take it from a backup, or from another clone"
+
+
+def holding(place: Place, wanted: Callable[[str], bool]) -> list[str]:
+    """List the archives, under whatever name, that hold a log whose path is wanted."""
+    found = []
+    for file in indexer.scan(str(place.root), place.settings.items("roots")).files:
+        data = place.said(file.path) if packs.is_archive(file.path) or file.path.startswith(packs.FOLDER) else None
+        if data is not None and any(wanted(one.path) for one in packs.members(data)):
+            found.append(file.path)
+    return found
 
 
 def log(place: Place, path: str) -> tuple[str, Member] | None:

@@ -66,12 +66,16 @@ def _day(path: str) -> str:
     return basename(path)[: len("2025-03-14")]
 
 
-def look(place: Place, journal: Journal, name: str) -> Year:
-    """Tell what is to become of a year as its files stand now. Raises Busy while git is in the middle of something."""
+def look(place: Place, journal: Journal, name: str, *, saved: Collection[str] = ()) -> Year:
+    """Tell what is to become of a year as its files stand now; the logs in `saved` stay, for somebody is at them.
+
+    Raises Busy while git is in the middle of something.
+    """
     if reason := place.repo.obstacle():
         raise Busy(reason, "nothing was packed: try again when that is over")
-    left: list[Left] = []
-    logs = dict(_ready(place, journal, [path for path in _logs(place) if _day(path).startswith(name)], left))
+    left = [Left(path, "it is being saved") for path in sorted(saved)]
+    mine = [path for path in _logs(place) if _day(path).startswith(name) and path not in saved]
+    logs = dict(_ready(place, journal, mine, left))
     if not logs:
         return Year(name, left=tuple(left))
     try:

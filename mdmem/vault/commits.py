@@ -18,7 +18,7 @@ from mdmem.store.journal import Journal, Mark, State, Tracked
 from mdmem.store.lock import Lock
 from mdmem.store.repo import MOVED, Committed
 from mdmem.text import units
-from mdmem.vault import messages, replacement
+from mdmem.vault import archives, messages, replacement
 from mdmem.vault.departure import Departures
 from mdmem.vault.observation import Observation, is_of_another_boot
 from mdmem.vault.older import Older
@@ -118,11 +118,25 @@ class Commits:
             for path in fsio.being_written(found, root=self.place.root):
                 self._leave({path: SAVING})
                 del found[path]
+            self._leave_damaged(found)
             if not found and paths is None and self.failure:
                 raise self.failure
             if found:
                 self._commit_by_hand(found, settled=when is not None)
             self._mend(paths)
+
+    def _leave_damaged(self, found: dict[str, fsio.Snapshot | None]) -> None:
+        """Leave out archives that were damaged, and that history has whole: that is nobody's edit."""
+        for path, now in list(found.items()):
+            why = archives.problem(path, now.data) if now else ""
+            if not why:
+                continue
+            before = self.place.repo.read("HEAD", path)
+            if before is None or archives.problem(path, before):
+                self.notices.append(f"{path} cannot be read, and is committed as it is: {why}; `mdmem doctor`")
+            else:
+                self._leave({path: f"it cannot be read: {why}; {archives.remedy(self.place, path)}"})
+                del found[path]
 
     def _commit_by_hand(self, found: Mapping[str, fsio.Snapshot | None], *, settled: bool) -> None:
         if any(path.startswith("memory/") for path in found) and not (self.place.root / "memory").is_dir():

@@ -41,6 +41,7 @@ class Differences:
     found: list[Diagnosis] = field(default_factory=list)
     units: set[int] = field(default_factory=set)
     paths: set[str] = field(default_factory=set)
+    unread: list[str] = field(default_factory=list)
     behind: int = 0
     files: int = 0
     known: dict[int, tuple[str, Unit, int]] = field(default_factory=dict)
@@ -112,6 +113,8 @@ def _was_gone(look: Look, path: str) -> bool:
 
 def _compare_file(made: Differences, sources: indexer.Sources, row: FileRow, kept: Sequence[Indexed]) -> None:
     data = sources.read(row.path)
+    if data is None:
+        made.unread.append(row.path)
     if data is None or not row.hash:
         return
     is_same = hashlib.sha256(data).digest() == row.hash
@@ -250,6 +253,9 @@ def is_found(unit: Unit, text: str, search: Callable[[Query], Sequence[Hit]]) ->
 
     Where many hold the same words it may be any of those that are as good as the last of the first hits.
     """
+    # Nearly always it is the very first: to cut ten hits from their files takes four times as long as to find them.
+    if any(_is_same(hit, unit) for hit in search(Query(text, k=1, mode="keyword", fresh=True))):
+        return True
     first = search(Query(text, k=HITS, mode="keyword", fresh=True))
     if any(_is_same(hit, unit) for hit in first):
         return True

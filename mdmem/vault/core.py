@@ -149,6 +149,7 @@ class Vault:
         """Give the entry or document with this address or id. Raises NotFound, Refused for another text than `@…`."""
         self.parts.catch_up()
         path, unit = self.parts.find(address)
+        self.notices += reading.packed_beside(self.place, path, unit)
         return self.place.entry(path, unit)
 
     def last(self) -> Entry:

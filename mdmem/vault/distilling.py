@@ -143,10 +143,11 @@ class Distilling:
             self._failures.append(error.message)
             return None
         read = distill.read_reply(reply, known, template=template)
+        if not isinstance(read, distill.BadReply) and _is_foreign(read, batch):
+            read = distill.BadReply("it is about other entries")
         if isinstance(read, distill.BadReply):
-            self._failures.append(
-                f"{model.name} gave an answer that cannot be used: {read.reason}; {self._keep(reply)}"
-            )
+            said = f"{model.name} gave an answer that cannot be used: {read.reason}"
+            self._failures.append(f"{said}; {self._keep(reply)}")
             return None
         return read
 
@@ -263,8 +264,15 @@ class Distilling:
     def _extracted(self, entries: Sequence[Entry], page: Page) -> Iterator[Claim]:
         """Yield what patterns find, each claim with the line that it replaces; of this round the later one counts."""
         found: list[Claim] = []
-        known = [said.text for line in distill.known_lines(page.text) if (said := claims.read(line))]
+        held = [said for line in distill.known_lines(page.text) if (said := claims.read(line))]
+        known = [said.text for said in held]
         for entry in entries:
+            todos = [said.text for said in held if said.box == " "]
+            todos += [one.text for one in found if one.kind == "todo" and not one.replaces]
+            for done in extract.closed(entry, todos, similar=self.similar):
+                found = [one for one in found if one.text != done]
+                if done in known:
+                    found.append(Claim("todo", f"[x] {done}", (claims.guarded(entry),), replaces=done))
             for claim in extract.claims(entry, similar=self.similar):
                 if old := extract.replaced(claim, [one.text for one in found], similar=self.similar):
                     found = [one for one in found if one.text != old]
@@ -321,6 +329,11 @@ def _model(parts: Parts) -> Model | None:
     place = parts.place
     lock = Lock(place.state / "locks" / "llm.lock", command=place.command)
     return llm.open(place.settings, state=place.state, root=place.root, lock=lock, now=place.now)
+
+
+def _is_foreign(said: Sequence[Claim], batch: distill.Batch) -> bool:
+    """Tell whether an answer names sources, and none of them was asked about: it is old, or somebody else's."""
+    return any(claim.sources for claim in said) and distill.is_foreign(said, batch.entries)
 
 
 def _distilled(rounds: Sequence[Round]) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Entries of the logs that were kept twice, found and merged; documents that are copies of each other, named.
+"""Entries of the logs that were kept twice, merged; what else says the same word for word, proposed; copies, named.
 
 Owns looking for them in the files. It must never merge what anything still names by its address.
 """
@@ -9,14 +9,20 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from posixpath import basename, dirname
 
 from mdmem import indexer
-from mdmem.model import Finding
-from mdmem.text import duplicates, entries, markdown, units
+from mdmem.model import Finding, Resemblance
+from mdmem.text import claims, duplicates, entries, markdown, units
 from mdmem.text.duplicates import Merge, Told
+from mdmem.vault import facts, similar
 from mdmem.vault.place import Place
 from mdmem.vault.removal import Act, Found, Going, Spot, is_kept, wanted_back
+
+MOST = 20
+"""So many pairs in one night: more are a burden, and the next night comes."""
 
 _LOG = re.compile(r"\d{4}-\d\d-\d\d\.md")
 _NAMED = re.compile(r"(?:daily/|memory/)?\d{4}-\d\d-\d\d#\d\d:\d\d(?::\d\d)?(?:\.\d+)?")
@@ -25,8 +31,16 @@ _HEAD = re.compile(
 )
 
 
-def find(place: Place) -> Found:
-    """Find the entries that say again what an earlier one says, and documents of the same bytes. Reads every file."""
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """What is merged, what is proposed, the earlier of each pair first, and documents that are copies, named."""
+
+    found: Found
+    pairs: tuple[Resemblance, ...] = ()
+
+
+def find(place: Place) -> Twice:
+    """Find the entries that were kept twice or say the same, and documents of the same bytes. Reads every file."""
     logs: dict[str, bytes] = {}
     documents: dict[bytes, list[str]] = defaultdict(list)
     named: set[str] = set()
@@ -41,9 +55,26 @@ def find(place: Place) -> Found:
         elif data.strip() and not units.is_log(file.path) and not is_kept(file.path):
             documents[hashlib.sha256(data).digest()].append(file.path)
     told = [one for path, data in logs.items() for one in _told(path, data, named)]
+    pairs = tuple(islice(_pairs(place, logs, told), MOST))
     acts = _acts(place, duplicates.merges(told), logs)
     versions = {spot.path: logs[spot.path] for act in acts for spot in act.spots}
-    return Found(acts, versions, tuple(_copies(documents)))
+    return Twice(Found(acts, versions, tuple(_copies(documents))), pairs)
+
+
+def _pairs(place: Place, logs: dict[str, bytes], told: list[Told]) -> Iterator[Resemblance]:
+    """Yield the pairs to propose, but for those that a person has decided about."""
+    rejected = facts.keys(place.content(facts.REJECTED))
+    for pair in duplicates.alike(told):
+        one, two = (_guarded(place, logs, each) for each in pair)
+        found = Resemblance((one[0], two[0]), (one[1], two[1]), 1.0)
+        if similar.key(found) not in rejected:
+            yield found
+
+
+def _guarded(place: Place, logs: dict[str, bytes], told: Told) -> tuple[str, str]:
+    found = units.read(told.path, logs[told.path], only={told.address}).units
+    unit = next(one for one in found if one.address == told.address)
+    return claims.guarded(place.entry(told.path, unit)), unit.text
 
 
 def _told(path: str, data: bytes, named: set[str]) -> Iterator[Told]:
@@ -62,7 +93,7 @@ def _told(path: str, data: bytes, named: set[str]) -> Iterator[Told]:
 def _acts(place: Place, merges: Iterator[Merge], logs: dict[str, bytes]) -> tuple[Act, ...]:
     acts = [_act(merge, logs) for merge in merges]
     back = wanted_back(place) if acts else {}
-    return tuple(act for act in acts if not any(one.key in back for one in act.going))
+    return tuple(act for act in acts if not any(key in back for one in act.going for key in one.keys))
 
 
 def _act(merge: Merge, logs: dict[str, bytes]) -> Act:

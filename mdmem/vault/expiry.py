@@ -7,17 +7,17 @@ day to come stays, and so does what a person has put back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from posixpath import basename
 
 from mdmem import config, indexer
 from mdmem.model import Finding
-from mdmem.text import entries, expiry, frontmatter, markdown, packs, units
+from mdmem.text import entries, expiry, markdown, packs, units
 from mdmem.text.units import Unit
 from mdmem.vault.place import Place
-from mdmem.vault.removal import Act, Found, Going, Spot, is_kept, wanted_back
+from mdmem.vault.removal import Act, Found, Going, Spot, Wanted, is_kept, wanted_back, written
 
 _TRACES = re.compile(rb"expires|#temp", re.IGNORECASE)
 """What a file holds in which anything can expire: the others, nearly all, are not parsed."""
@@ -80,10 +80,20 @@ def _in_file(place: Place, path: str, data: bytes, now: datetime, findings: list
             what = f"`expires` is not understood, and nothing is taken out: {error}"
             findings.append(Finding(path, unit.line, what, f"write it as in {expiry.EXAMPLES}"))
             continue
+        if unit.kind == "entry" and not written(unit):
+            findings += _overlooked(path, unit)
         if end and expiry.is_over(end[0], now):
-            going = Going(path, unit.address, unit.text, end[1], unit.kind, end[0])
+            going = Going(path, unit.address, unit.text, end[1], unit.kind, (written(unit) or "").strip())
             spot = Spot(path, unit.start, unit.end, "" if unit.kind == "entry" else None)
             yield Act((going,), (spot,))
+
+
+def _overlooked(path: str, unit: Unit) -> Iterator[Finding]:
+    """Name what looks like an `expires` of an entry, and is none for the way in which or the place where it stands."""
+    for number in expiry.overlooked(unit.text):
+        where = "at the end of the entry's first line"
+        hint = f"write `<!-- mdmem: expires=DATE -->` {where}, DATE as in {expiry.EXAMPLES}"
+        yield Finding(path, unit.text_line + number, "`expires` is not understood, and nothing is taken out", hint)
 
 
 def deadline(place: Place, unit: Unit) -> tuple[datetime, str] | None:
@@ -91,10 +101,10 @@ def deadline(place: Place, unit: Unit) -> tuple[datetime, str] | None:
 
     What is written out counts before the tag.
     """
-    written = dict(unit.meta).get("expires") if unit.kind == "entry" else _field(unit)
-    if written is not None and written.strip():
-        end = expiry.end(written, lambda moment: config.local(place.settings, moment))
-        return (end, f"expired {written.strip()}") if end else None
+    said = (written(unit) or "").strip()
+    if said:
+        end = expiry.end(said, lambda moment: config.local(place.settings, moment))
+        return (end, f"expired {said}") if end else None
     if unit.kind == "entry" and unit.day and expiry.is_temporary(unit.tags):
         days = place.settings.whole("nightly.temp_days")
         since = place.moment(unit.day, unit.time)
@@ -103,21 +113,11 @@ def deadline(place: Place, unit: Unit) -> tuple[datetime, str] | None:
     return None
 
 
-def _field(unit: Unit) -> str | None:
-    if unit.fields.get("expires") in (None, ""):
-        return None
-    text = frontmatter.text_field(unit.fields, "expires")
-    if text is None and not isinstance(unit.fields["expires"], str):
-        raise ValueError("it is a list or a table")
-    return text
-
-
 def _without_those_back(place: Place, acts: list[Act]) -> tuple[Act, ...]:
-    """Leave out what a person has put back since its time was over; another time, set after that, counts."""
+    """Leave out what a person has put back, whatever it says by now; another `expires` than it had then counts."""
     back = wanted_back(place) if acts else {}
     return tuple(act for act in acts if not _is_back(act.going[0], back))
 
 
-def _is_back(going: Going, back: Mapping[tuple[str, str], datetime]) -> bool:
-    since = back.get(going.key)
-    return since is not None and going.over is not None and going.over.timestamp() <= since.timestamp()
+def _is_back(going: Going, back: Wanted) -> bool:
+    return any(going.until in back.get(key, ()) for key in going.keys)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mdmem import fsio
@@ -70,8 +70,9 @@ class Packing:
         return done
 
     def _pack(self, name: str, *, dry_run: bool) -> Packed:
-        for _ in range(TRIES):
-            year = closed.look(self.place, self.journal, name)
+        saved: set[str] = set()
+        for tried in range(TRIES):
+            year = closed.look(self.place, self.journal, name, saved=saved)
             if not year.logs:
                 return Packed(left=year.left)
             # Before the lock is taken: a megabyte takes half a second.
@@ -82,7 +83,13 @@ class Packing:
             if records is not None:
                 # Without the lock: to tell a year's changes takes a second.
                 return replace(_told(year, wanted), changes=(self.rewriting.finish(records),))
-        return Packed(left=(*year.left, *(Left(path, "it is being saved all the time") for path in year.logs)))
+            if tried:  # what was saved once is looked at again; what is saved all the time must not keep the others
+                saved |= self._saved(year)
+        return Packed(left=(*year.left, *(Left(path, "files of that year are being saved") for path in year.logs)))
+
+    def _saved(self, year: Year) -> set[str]:
+        """Give the logs of a year that were saved since it was looked at."""
+        return {path for path in year.logs if self.place.content(path) != year.seen[path]}
 
     def _carry_out(self, year: Year, wanted: Mapping[str, bytes]) -> list[Record] | None:
         """Write the archives of a year and take its logs away; None, and nothing is done, if one was changed since."""
@@ -109,7 +116,7 @@ class Packing:
         with self.rewriting.changing():
             for _ in range(TRIES):
                 homes = self._homes(address)
-                steps = [step for home, wanted in homes.items() for step in self._taken_out(home, wanted)]
+                steps = _united(step for home, wanted in homes.items() for step in self._taken_out(home, wanted))
                 self.rewriting.commit_before([step.path for step in steps])
                 said = _unpacked([step.path for step in steps if step.path not in homes], homes)
                 records = self.rewriting.carry_out(steps, op="unpack", message=said)
@@ -122,20 +129,19 @@ class Packing:
         stem = checked(address).partition("#")[0]
         stretch = _STRETCH.fullmatch(stem)
         if stretch:
-            name = stretch["name"]
-            found = {home: _within(name) for home in archives.of_year(self.place, name[:4])}
-            found = {home: wanted for home, wanted in found.items() if any(map(wanted, self._logs(home)))}
-            if found:
-                return found
+            wanted = _within(stretch["name"])
+            for home in archives.of_year(self.place, stretch["name"][:4]):
+                self.place.legible(home)  # a part of the year is not all of it
+            if found := archives.holding(self.place, wanted):
+                return dict.fromkeys(found, wanted)
         for path in map(units.path_of, (stem, f"daily/{stem}")):
             if packed := archives.log(self.place, path):
                 return {packed[0]: _only(path)}
             if fsio.look(path + packs.SUFFIX, root=self.place.root) is not None:
                 return {path + packs.SUFFIX: _all}
+            if found := archives.holding(self.place, _only(path)):  # its archive has another name now
+                return {found[0]: _only(path)}
         raise NotFound(f"no archive holds {stem}", "name a year, a month, a day, or a compressed document")
-
-    def _logs(self, home: str) -> list[str]:
-        return [log.path for log in packs.members(self.place.legible(home) or b"")]
 
     def _taken_out(self, home: str, wanted: Wanted) -> Iterator[Step]:
         """Yield what takes logs out of an archive, or makes the document again that it is."""
@@ -193,6 +199,21 @@ def _held_in(home: str, data: bytes) -> dict[str, bytes]:
             raise Refused(f"{home} has two versions of {units.stem_of(log.path)}", "nothing was changed: see `zstd -d`")
         held[log.path] = joined
     return held
+
+
+def _united(steps: Iterable[Step]) -> list[Step]:
+    """Bring together what several archives hold of one log. Raises Refused where that does not merge."""
+    found: dict[str, Step] = {}
+    for step in steps:
+        before = found.get(step.path)
+        if before is not None and before.wanted is not None and step.wanted is not None:
+            joined = closed.join(step.path, before.wanted, step.wanted)
+            if joined is None:
+                what = f"two archives hold versions of {units.stem_of(step.path)} that do not merge"
+                raise Refused(what, "nothing was changed: `zstd -dc` prints each of them")
+            step = replace(step, wanted=joined)
+        found[step.path] = step
+    return list(found.values())
 
 
 def _held(snapshot: fsio.Snapshot | None) -> Content:

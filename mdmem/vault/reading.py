@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from mdmem.errors import BadInput
+from mdmem.errors import BadInput, MdmemError
 from mdmem.model import Entry, Query
 from mdmem.store.catalog import Filter, Found
-from mdmem.text import analyze, markdown, packs, units
+from mdmem.text import analyze, markdown, packs, renames, units
 from mdmem.text.units import Unit
 from mdmem.vault import archives
 from mdmem.vault.index import Index, Stores, within
@@ -107,6 +107,21 @@ def _in_files(place: Place, address: str) -> Iterator[tuple[str, Unit]]:
         name = f"{units.stem_of(path)}#{label}"
         found = pick(units.read(path, log.data).units, name) if label else whole(path, log.data)
         yield from [(home, units.below(found, log))] if found else []
+
+
+def packed_beside(place: Place, path: str, unit: Unit) -> Iterator[str]:
+    """Say that an archive has entries of a day, too, beside whose log it was shown."""
+    if unit.kind == "entry" or packs.is_archive(path) or not units.is_log(path):
+        return
+    try:
+        packed = archives.log(place, path)
+    except MdmemError as error:
+        yield f"there may be more of {unit.address} in an archive: {error.message}"
+        return
+    log = place.content(path) or b""
+    if packed and packed[0] != path and not renames.holds_all(log, packed[1].data):
+        stem = units.stem_of(path)
+        yield f"more of {stem} is in {packed[0]}: `mdmem unpack {stem}` brings both together"
 
 
 def _has_logs(path: str, data: bytes) -> bool:

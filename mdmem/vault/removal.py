@@ -6,15 +6,17 @@ decision was made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from posixpath import basename
 from typing import TYPE_CHECKING
 
 from mdmem.model import Change, Finding
+from mdmem.store.repo import CommitInfo
 from mdmem.text import units
-from mdmem.vault import history
+from mdmem.text.units import Unit
+from mdmem.vault import archives, history
 from mdmem.vault.daylog import decoded, encoded
 from mdmem.vault.place import Place
 from mdmem.vault.rewriting import Planned, Read
@@ -40,13 +42,14 @@ class Going:
     text: str
     why: str
     kind: str = "entry"
-    over: datetime | None = None
-    """Since when it no longer counts, where that is known."""
+    until: str = ""
+    """What its `expires` says, "" for none."""
 
     @property
-    def key(self) -> tuple[str, str]:
-        """What it is known by, wherever in its file it stands."""
-        return units.stem_of(self.path), self.text if self.kind == "entry" else ""
+    def keys(self) -> tuple[tuple[str, str], ...]:
+        """What it is known by: where it stands, whatever it says by now, and what it says, wherever in its file."""
+        text = self.text if self.kind == "entry" else ""
+        return (self.address, ""), (units.stem_of(self.path), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +122,48 @@ def is_kept(path: str) -> bool:
     return basename(path).casefold() in KEPT
 
 
-def wanted_back(place: Place) -> dict[tuple[str, str], datetime]:
-    """Give what a person took back of what the program had taken out, by `Going.key`, and when they did."""
-    undone: dict[str, datetime] = {}
-    back: dict[tuple[str, str], datetime] = {}
+Wanted = Mapping[tuple[str, str], set[str]]
+"""What a person wanted back, by `Going.keys`: what its `expires` said when it was taken out."""
+
+
+def wanted_back(place: Place) -> Wanted:
+    """Give what a person took back of what the program had taken out."""
+    undone: set[str] = set()
+    back: dict[tuple[str, str], set[str]] = {}
     for info in place.repo.history(paths=place.own(), k=DEEP):
-        target = info.trailers.get("Mdmem-Undoes")
-        if target and info.id not in undone:
-            undone[target] = info.date
+        if target := info.trailers.get("Mdmem-Undoes"):
+            undone.add(target)
         if info.id in undone and info.trailers.get("Mdmem-Op") == OP:
-            for edit in history.change(place, info).edits:
-                if edit.kind == "removed":
-                    stem, sign, _ = edit.address.partition("#")
-                    back.setdefault((stem, (edit.before or "") if sign else ""), undone[info.id])
+            gone = {edit.address for edit in history.change(place, info).edits if edit.kind == "removed"}
+            for path, unit in _before(place, info, gone) if gone else ():
+                going = Going(path, unit.address, unit.text, "", unit.kind)
+                for key in going.keys:
+                    back.setdefault(key, set()).add(_until(unit))
     return back
+
+
+def _before(place: Place, info: CommitInfo, addresses: set[str]) -> Iterator[tuple[str, Unit]]:
+    """Yield the units of these addresses as they were before a commit."""
+    blobs = dict(place.repo.blobs([file.old for file in info.files if file.old]))
+    for file in info.files:
+        data = archives.shown(file.path, blobs.get(file.old or ""))
+        found = units.read(file.path, data).units if data is not None else ()
+        yield from ((file.path, unit) for unit in found if unit.address in addresses)
+
+
+def _until(unit: Unit) -> str:
+    with suppress(ValueError):
+        return (written(unit) or "").strip()
+    return ""
+
+
+def written(unit: Unit) -> str | None:
+    """Give what is written for `expires` of a unit, None for nothing. ValueError where that is no text."""
+    if unit.kind == "entry":
+        return next((value for key, value in unit.meta if key.casefold() == "expires"), None)
+    value = next((value for key, value in unit.fields.items() if key.casefold() == "expires"), None)
+    if value in (None, ""):
+        return None
+    if not isinstance(value, str):
+        raise ValueError("it is a list or a table")
+    return value

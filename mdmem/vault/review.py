@@ -6,7 +6,6 @@ a line that nobody said yes to.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,9 +17,6 @@ from mdmem.vault import authorship, curated, facts, messages, similar
 from mdmem.vault.curated import Page
 from mdmem.vault.place import Place, is_meant, pick, split_guard
 from mdmem.vault.rewriting import Planned, Read, Rewriting
-
-PAIR = "alike:"
-"""What the id of an entry begins with that says nearly the same as an earlier one."""
 
 
 @dataclass(slots=True)
@@ -41,7 +37,7 @@ class Review:
         rejected = facts.keys(self.rewriting.read(facts.REJECTED))
         for pair in similar.kept(self.place):
             earlier, later = pair.addresses
-            id = PAIR + hashlib.sha256(f"{earlier} {later}".encode()).hexdigest()[:16]
+            id = similar.key(pair)
             if id not in rejected and all(self._stands(address) for address in pair.addresses):
                 claim = Claim("fact", pair.texts[1], (later,), pair.cosine, pair.texts[0])
                 why = f"says nearly the same as {earlier}: to accept it takes out the later one"
@@ -68,13 +64,15 @@ class Review:
 
         What it replaces goes, also where a person wrote it: they said so. Raises NotFound, BadInput, Refused, Busy.
         """
-        if pairs := [id for id in ids if id.startswith(PAIR)]:
+        if pairs := [id for id in ids if id.startswith(similar.PAIR)]:
             if len(pairs) < len(ids) or text is not None:
                 hint = "nothing was changed: accept it without --text, and by itself"
                 raise BadInput("an entry that says the same as another is only taken out", hint)
             return self._take_out(pairs)
         if text is not None and (len(ids) != 1 or not text.strip() or "\n" in text.strip()):
             raise BadInput("the new text must be one line, for one claim", "nothing was changed")
+        if text is not None and (reason := distill.is_line(text.strip())):
+            raise BadInput(f"that can be no line of MEMORY.md: {reason}", "nothing was changed: write it otherwise")
 
         def plan(read: Read) -> Planned:
             chosen = self._chosen(read, ids)

@@ -14,11 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mdmem import retrieve
-from mdmem.errors import BadInput, Missing
+from mdmem.errors import BadInput, MdmemError, Missing
 from mdmem.model import Answer, Entry, Hit, Query
 from mdmem.store import lexical
 from mdmem.store.catalog import Filter
-from mdmem.text import analyze, chunk, markdown, mentions, snippet
+from mdmem.text import analyze, chunk, markdown, mentions, snippet, units
 from mdmem.text import query as language
 from mdmem.text.passages import passages
 from mdmem.text.units import Unit
@@ -71,16 +71,30 @@ def search(place: Place, index: Index, meanings: Callable[[], Meaning], recent: 
     query = replace(query, text=markdown.readable(query.text), tags=tuple(query.tags))
     if min(query.k, query.page, 1 if query.max_chars is None else query.max_chars) < 1:
         raise BadInput("k, page and max_chars count from 1", "leave them out for the usual")
-    ranking, hits = index.ask(lambda stores: hits_of(place, stores, meanings, recent, query))
+    (ranking, hits), unread = index.ask(
+        lambda stores: (hits_of(place, stores, meanings, recent, query), stores.catalog.unread())
+    )
     return Answer(
         query=query.text,
         mode=ranking.mode,
         hits=hits if query.max_chars is None else tuple(bounded(hits, query.max_chars)),
         total=ranking.total,
         took_ms=round((time.monotonic() - started) * 1000, 1),
-        notices=ranking.notices,
+        notices=(*ranking.notices, *_unread(place, unread)),
         reasons=ranking.reasons,
     )
+
+
+def _unread(place: Place, paths: Sequence[str]) -> Iterable[str]:
+    """Say in one line what was not searched, because it cannot be read."""
+    for path in paths:
+        try:
+            place.legible(path)
+        except MdmemError as error:
+            more = f", nor {len(paths) - 1} more" if len(paths) > 1 else ""
+            why = error.message.removeprefix(f"{path}: ")
+            yield f"{path.removeprefix(units.HOME)} cannot be read{more}: {why}; `mdmem doctor`"
+            return
 
 
 def hits_of(
@@ -204,8 +218,8 @@ def _dated(place: Place, stores: Stores, text: str) -> dict[str, set[int]]:
 
 def _times(dated: Mapping[str, set[int]]) -> Iterator[str]:
     """Say how the times that a query names were understood."""
-    for words, units in dated.items():
-        found = f"{len(units):,} entries or documents are of that time" if units else "nothing is of that time"
+    for words, chosen in dated.items():
+        found = f"{len(chosen):,} entries or documents are of that time" if chosen else "nothing is of that time"
         yield f"time: {words!r}: {found}"
 
 

@@ -6,6 +6,7 @@ pair is also read word by word. It must never propose what differs in a number, 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -61,6 +62,15 @@ def kept(place: Place) -> list[Resemblance]:
         given = json.loads(snapshot.data.decode("utf-8", "surrogatepass")) if snapshot else []
         return [Resemblance(tuple(one["addresses"]), tuple(one["texts"]), float(one["cosine"])) for one in given]
     return []
+
+
+PAIR = "alike:"
+"""What the id of an entry begins with that says nearly the same as an earlier one."""
+
+
+def key(pair: Resemblance) -> str:
+    """Give the id by which a pair waits, and by which it was rejected."""
+    return PAIR + hashlib.sha256(" ".join(pair.addresses).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,16 @@ must never change a memory file, and changes an index only with `fix`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mdmem.errors import Damaged
+from mdmem.errors import Damaged, MdmemError
 from mdmem.model import Diagnosis, Hit, Progress, Query, Verification
 from mdmem.store import generations
-from mdmem.vault import comparison
+from mdmem.text import packs
+from mdmem.vault import archives, comparison
 from mdmem.vault.comparison import Differences, Look
 from mdmem.vault.index import Index, Stores
 from mdmem.vault.meaning import Meaning
@@ -24,6 +25,9 @@ from mdmem.vault.searching import Recent, hits_of
 
 if TYPE_CHECKING:  # only where there is a model
     from mdmem.vault.likeness import Unlike
+
+UNREADABLE = "unreadable"
+"""The kind of what is wrong with a file itself: that no index can heal."""
 
 PASSAGES, UNITS = 100, 50
 """What is compared by its words and vectors, and searched for, unless a share is asked for."""
@@ -46,7 +50,7 @@ def verify(
     started = time.monotonic()
     work = _Work(place, index, meaning, sample, partial(progress, "verifying") if progress else None)
     first = work.compare()
-    if fix and first.findings:
+    if fix and any(one.kind != UNREADABLE for one in first.findings):
         work.heal()
         second = work.compare()
         left = {_name(one) for one in second.findings}
@@ -137,8 +141,18 @@ class _Work:
             asked=tried,
             retrieved=retrieved,
             behind=made.behind,
-            findings=(*made.found, *(unlike.found if unlike else ())),
+            findings=(*self._unreadable(made.unread), *made.found, *(unlike.found if unlike else ())),
         )
+
+    def _unreadable(self, paths: Sequence[str]) -> Iterator[Diagnosis]:
+        """Name files that cannot be read: no index can have what they say, and none is to be blamed for it."""
+        for path in paths:
+            try:
+                self.place.legible(path)
+            except MdmemError as error:
+                hint = archives.remedy(self.place, path) if packs.is_archive(path) else error.hint
+                why = f"cannot be read: {error.message.removeprefix(f'{path}: ')}"
+                yield Diagnosis(UNREADABLE, path, None, why, hint, room="files")
 
     def _retrieve(self, stores: Stores, chosen: Sequence[int]) -> tuple[int, int]:
         rare = comparison.rarity(stores)

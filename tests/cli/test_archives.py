@@ -61,6 +61,9 @@ def test_unpack_says_what_it_did(run, packed):
 def test_a_damaged_archive_is_named(run, packed):
     packed.write_bytes(packed.read_bytes()[:-3])
     assert run("search", "whites").returncode == 1
+    for words in (("verify", "--quiet"), ("nightly", "--quiet", "--step", "pack")):
+        done = run(*words)
+        assert done.returncode == 3 and "2019.md.zst" in done.stdout + done.stderr, words
     done = run("doctor")
     assert "memory/archives/daily/2019.md.zst: the archive is cut short" in done.stdout
     for words in (("unpack", "2019"), ("show", FIRST)):

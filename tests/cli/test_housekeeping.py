@@ -27,7 +27,7 @@ def test_a_line_for_each_step(run, vault):
     done = run("nightly")
     assert done.returncode == 0 and done.stderr == ""
     names = [line.split()[0] for line in done.stdout.splitlines() if not line.startswith(" ")]
-    assert names == ["expire", "duplicates", "pack", "verify", "usage", "git"]
+    assert names == ["expire", "duplicates", "fold", "pack", "verify", "usage", "git"]
     assert not (vault / OLD).exists()  # its year is over: it was packed
     assert "#temp" not in run("show", "daily/2020-01-05").stdout
     assert run("nightly", "--quiet").stdout == ""

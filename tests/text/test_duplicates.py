@@ -31,31 +31,42 @@ def gone(*said: tuple[int, str, str]) -> list[str]:
 TWICE = [
     [(1, "10:00", "User likes green tea"), (1, "10:04", "User  likes green tea")],
     [(1, "10:00", "用户喜欢绿茶和普洱"), (1, "10:04", "用户喜欢绿茶和普洱")],
-    [(1, "10:00", "The spare key lies under the blue pot"), (1, "18:00", "The spare key lies under the blue pot")],
-    [(1, "10:00", "备用钥匙在蓝色花盆下面"), (1, "18:00", "备用钥匙在蓝色花盆下面")],
-    [(1, "10:00", LONG), (2, "09:00", LONG)],
-    [(1, "10:00", LONG_ZH), (9, "09:00", LONG_ZH)],
+    [(1, "10:00", "buy milk"), (1, "10:10", "buy milk")],
+    [(1, "10:00", LONG), (1, "10:02", LONG)],
     [(1, "10:00", "User likes tea #a"), (1, "10:01", "User likes tea #b")],
     [(1, "10:00", "Cafe\u0301 Luna has good cake"), (1, "10:01", "Caf\u00e9 Luna has good cake")],
     [(1, "10:00", "Fed the cat early <!-- mdmem: id=x -->"), (1, "10:01", "Fed the cat early")],
+    [(1, "10:00", "Fed the cat <!-- mdmem: id=x -->"), (5, "18:01", "Fed the cat <!-- mdmem: id=x -->")],
+    [(1, "10:00", f"{LONG_ZH} <!-- mdmem: from=a%231 -->"), (1, "18:01", f"{LONG_ZH} <!-- mdmem: from=a%231 -->")],
+]
+
+ASKED = [
+    [(1, "10:00", f"{LONG} again"), (2, "10:00", f"{LONG} again")],
+    [(1, "10:00", LONG), (2, "09:00", LONG)],
+    [(1, "10:00", LONG), (1, "10:11", LONG)],
+    [(1, "10:00", LONG_ZH), (9, "09:00", LONG_ZH)],
+    [(1, "10:00", f"{LONG} #rent"), (1, "18:00", LONG)],
+    [(1, "10:00", f"今天{LONG_ZH}"), (2, "10:00", f"今天{LONG_ZH}")],
+    [(1, "10:00", LONG), (1, "10:02", LONG), (2, "09:00", LONG)],
+    [(1, "22:00", f"Restarted the server because {LONG}"), (1, "22:30", f"Restarted the server because {LONG}")],
 ]
 
 BOTH = [
-    [(1, "10:00", "ok"), (1, "10:00", "ok")],
     [(1, "10:00", "weight 71.2"), (1, "20:00", "weight 71.2")],
     [(1, "10:00", "体重 71.2 公斤"), (2, "10:00", "体重 71.2 公斤")],
     [(1, "10:00", "Took 400 mg of ibuprofen"), (1, "10:05", "Took 400 mg of ibuprofen")],
     [(1, "10:00", "Had a cup of coffee"), (1, "15:00", "Had a cup of coffee")],
+    [(1, "10:00", "The spare key lies under the blue pot"), (1, "18:00", "The spare key lies under the blue pot")],
     [(1, "10:00", "喝了一杯咖啡加牛奶"), (1, "15:00", "喝了一杯咖啡加牛奶")],
     [(1, "10:00", "Walked the dog along the river"), (2, "10:00", "Walked the dog along the river")],
     [(1, "10:00", "User likes green tea"), (2, "10:00", "User likes green tea")],
-    [(1, "10:00", "用户喜欢绿茶和普洱"), (2, "10:00", "用户喜欢绿茶和普洱")],
-    [(1, "10:00", f"{LONG} today"), (2, "10:00", f"{LONG} today")],
-    [(1, "10:00", f"今天{LONG_ZH}"), (2, "10:00", f"今天{LONG_ZH}")],
     [(day, "10:00", LONG) for day in (1, 2, 3)],
     [(1, "10:00", "Called the dentist again"), (1, "10:05", "Called the dentist again")],
     [(1, "10:00", "User likes tea #temp"), (1, "10:01", "User likes tea")],
     [(1, "10:00", "Call the plumber #todo"), (1, "10:01", "Call the plumber #done")],
+    [(1, "10:00", "Call the plumber #status/open"), (1, "10:01", "Call the plumber #status/closed")],
+    [(1, "10:00", "Call the plumber #状态/进行中"), (1, "10:01", "Call the plumber #状态/完成")],
+    [(1, "10:00", f"{LONG} #status/open"), (4, "10:01", f"{LONG} #status/closed")],
     [(1, "10:00", "I like tea <!-- mdmem: persona=yuki -->"), (1, "10:01", "I like tea <!-- mdmem: persona=rin -->")],
     [(1, "10:00", "I like tea <!-- mdmem: persona=yuki -->"), (1, "10:01", "I like tea")],
     [(1, "10:00", "User likes tea <!-- mdmem: source=a -->"), (1, "10:01", "User likes tea")],
@@ -65,14 +76,25 @@ BOTH = [
 ]
 
 
+def asked(*said: tuple[int, str, str]) -> list[tuple[str, str]]:
+    return [(one.address[-8:], other.address[-8:]) for one, other in duplicates.alike(told(*said))]
+
+
 @pytest.mark.parametrize("said", TWICE)
 def test_kept_twice(said: list[tuple[int, str, str]]) -> None:
-    assert len(gone(*said)) == 1
+    assert len(gone(*said)) == 1 and asked(*said) == []
+
+
+@pytest.mark.parametrize("said", ASKED)
+def test_what_is_said_again_later_is_asked_about(said: list[tuple[int, str, str]]) -> None:
+    (day, time, _), last = said[0], said[-1]
+    assert len(gone(*said)) == len(said) - 2
+    assert asked(*said) == [(f"{day:02}#{time}", f"{last[0]:02}#{last[1]}")]
 
 
 @pytest.mark.parametrize("said", BOTH)
 def test_two_things(said: list[tuple[int, str, str]]) -> None:
-    assert gone(*said) == []
+    assert gone(*said) == [] and asked(*said) == []
 
 
 def test_the_earliest_stays_with_the_tags_and_comments_of_all() -> None:

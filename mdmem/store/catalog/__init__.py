@@ -117,6 +117,12 @@ class Catalog:
         ]
 
     @_telling()
+    def unread(self) -> list[str]:
+        """List the paths of the files that could not be read when they were indexed."""
+        query = "SELECT path FROM files WHERE length(hash) = 0 ORDER BY path"
+        return [os.fsdecode(path) for (path,) in self._db.execute(query)]
+
+    @_telling()
     def put_file(self, row: FileRow) -> int:
         """Keep a file's row, new (id 0) or changed; give its number."""
         values = (os.fsencode(row.path), row.stamp, row.hash, json.dumps(row.problems), row.size)

@@ -2,31 +2,33 @@
 
 `claims` goes from an entry to lines worth remembering: `sentences` says what is prose, `noise` what is no claim,
 `english` and `chinese` how claims are put, `salience` how sure it is, `wording` what the line is. `replaced` finds the
-earlier line that a claim makes untrue. It prefers missing a line to adding noise: what is missed stands in the log.
+earlier line that a claim makes untrue, `closed` the to-dos that an entry reports as done. It
+prefers missing a line to adding noise: what is missed stands in the log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from mdmem.model import Claim, Entry
+from mdmem.model import Claim, ClaimKind, Entry
 from mdmem.text.claims import fold, guarded
 from mdmem.text.extract import days, noise
 from mdmem.text.extract.changes import replaced
-from mdmem.text.extract.salience import weighed
+from mdmem.text.extract.closing import closed
+from mdmem.text.extract.salience import marked, weighed
 from mdmem.text.extract.sentences import LONGEST, Sentence, split, together
 from mdmem.text.extract.wording import line, trimmed
 
-__all__ = ["SURE", "claims", "replaced"]
+__all__ = ["SURE", "claims", "closed", "replaced"]
 
 SURE = 0.7
 """Confidence from which a claim may go to memory unseen; what has less is for a person to review."""
 
-WORTH = 0.5
-"""Confidence below which a claim is not even proposed."""
+WORTH: Mapping[ClaimKind, float] = {"preference": 0.65, "fact": 0.65, "decision": 0.58, "todo": 0.58}
+"""Confidence below which a claim is not even proposed: what reaches a person has to be worth the time."""
 
-PASSING = 0.6
-"""Confidence at best of a fact about the coming days: it is news, and no longer so before anybody reads it."""
+PASSING = 0.65
+"""Confidence at best of a fact about the coming days: it is news, and left out where nobody marked it as one."""
 
 SAME = 0.92
 """Cosine from which two claims of one entry are one."""
@@ -50,12 +52,14 @@ def claims(entry: Entry, *, similar: Similar | None = None) -> list[Claim]:
         return []
     agent = dict(entry.meta).get("source", "").casefold() in _AGENTS
     found: list[Claim] = []
-    for sentence in _wholes(split(entry.text), entry, agent):
+    for sentence in _wholes(marked(split(entry.text)), entry, agent):
         judged = weighed(sentence, entry.date, agent=agent)
-        if judged and judged[1] >= WORTH:
+        if judged and judged[1] >= WORTH[judged[0]]:
             kind, sure = judged
             text = line(sentence, kind, entry.date)
             if kind == "fact" and days.is_passing(text, entry.date):
+                if not sentence.label:
+                    continue
                 sure = min(sure, PASSING)
             found.append(Claim(kind, text, (guarded(entry),), round(sure, 2)))
     return _surest(_distinct(found, similar))

@@ -126,6 +126,7 @@ def _named_before(new: Line, old: Line, near: float) -> float:
     for found in WAS.finditer(new.text):
         before = next(group for group in found.groups() if group)
         words = words_of(before)
+        near = max(near, _heads(new, old) if found["d"] else 0.0)
         if found["c"] and not words & old.given:  # "- it was powerful" is no value that another took the place of
             continue
         if words and words <= old.words | old.given and (near >= 0.3 or numbers_of(before) & old.given):
@@ -133,6 +134,12 @@ def _named_before(new: Line, old: Line, near: float) -> float:
             if shared - words:
                 return 2.0 + near
     return 0.0
+
+
+def _heads(new: Line, old: Line) -> float:
+    """Return how much the first clauses of both are about the same; what follows is mostly the reason."""
+    one, other = (words_of(CLAUSE.split(line.text)[0]) - line.given for line in (new, old))
+    return overlap(one, other)
 
 
 def _number_before(new: Line, old: Line) -> float:

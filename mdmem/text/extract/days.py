@@ -59,13 +59,14 @@ def absolute(text: str, hidden: str, said: datetime | None, *, ahead: bool) -> s
 SOON = 14
 """Days within which a date makes a fact news of the week."""
 
+_LASTS = re.compile(r"\b(?:as of|since|starting)\b|[从自][^，。]{1,30}(?:起|开始)", re.IGNORECASE)
 _ADDED = re.compile(r"[(（](?:said )?(\d{4}-\d\d-\d\d)(?: – (\d{4}-\d\d-\d\d))?[)）]")
 
 
 def is_passing(text: str, said: datetime | None) -> bool:
     """Tell whether a line is about the days to come, by the dates that `absolute` put behind words; today counts."""
     ends = [found[2] or found[1] for found in _ADDED.finditer(text)]
-    if said is None or not ends:
+    if said is None or not ends or _LASTS.search(text):
         return False
     return all(0 <= (date.fromisoformat(end) - said.date()).days <= SOON for end in ends)
 

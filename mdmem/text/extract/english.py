@@ -89,6 +89,9 @@ ACT     (?!(?:check|find) (?:out|this|it)\b|(?:talk|speak|write|show|help|get|me
         |ship|post|visit|meet|arrange|find|look up|research|measure|assemble|pack|vaccinate|enrol|sew|bake|make|add
         |remove|delete|document|refactor|investigate|follow up|talk to|speak to|give|lend|show|help|practi[sc]e|study
         |learn|close|open|rename|record)
+NOUN    (?:email|mail|call|ring|phone|text|reply|answer|book|order|drop|pay|schedule|file|sign|print|scan|review|check
+        |fix|update|upgrade|release|test|merge|move|wash|repair|replace|register|plan|contact|water|feed|draft|upload
+        |download|transfer|ship|post|visit|research|measure|pack|document|practi[sc]e|record|talk|look|follow)
 RAN     (?!(?!bring|sing|need|feed|swing|cling|speed|breed|exceed)\w+(?:ed|ing)\b)(?!(?:said|thought|knew|had|was|were
         |did|got|made|felt|saw|went|came|been|heard|seen|wonder|will|would|found|told|gave|took|kept|a|the|in|on|been
         |forget|remember|want|wanted|say|think|know|believe|feel|wonder|dream|be|have been|get (?:so|this|that|to)
@@ -190,6 +193,15 @@ _PREFERENCES = r"""
      |every time)[.!]*$
 0.76 ^my (?:rule|policy|principle|motto|limit|routine|habit)(?: of thumb)?(?:\s?:| is)
 0.72 ^for me: \w+
+# of the user, who goes without saying
+0.80 ^(?:(?:really|strongly|also|still|much|generally|usually|always|now|no longer) )?(?:prefers|hates|dislikes|loathes
+     |detests|enjoys|avoids|appreciates|can't stand|(?:likes|loves)(?! (?:are|were|on|for|per|from|and)\b)
+     |favou?rs(?! (?:to|for|and|from|are)\b)|(?:does not|doesn't) (?:like|want|eat|drink|enjoy
+     |smoke)|insists on) (?!{VAGUE})[\w\ue000]+
+0.78 ^(?:(?:also|still|always|now|only) )?wants (?!(?:to|the|it|this|that|me|us|him|her|them|an? (?:refund|fix|quote
+     |call|meeting|word|list))\b)[\w\ue000]+ \w+
+0.76 ^(?:drinks|eats|takes) (?:(?:his|her|their|only|no|mostly|black|green|hot|iced|decaf|oat) )+\w+|^never (?:eats
+     |drinks|wears|uses|watches|reads|takes) \w+
 0.76 {C}I (?:like|prefer|take|drink|eat|want) my \w+ \w+(?:[.,!]|$| and | with )
 """
 
@@ -266,7 +278,11 @@ _TODOS = r"""
      | promised to) (?:{ACT})\b .{3,}
 0.75 ^(?:the )?user (?:still |also )*(?:needs? to|has to|must|promised|plans to|intends to|wants to be reminded
      |asked (?:me )?to (?:be reminded|remind))\b
-0.60 ^(?:{ACT})\b .{14,}
+0.60 ^(?!(?:{NOUN}|bring|take|give|show|help|make|learn|study|close|open|cancel|find)\b)(?:{ACT})\b .{14,}
+     |^(?:book|order|call|email|text|pay|sign|print|repair|replace|wash|bring|take|give|cancel|visit) (?!(?:it|you
+     |care|that|this)\b).{3,}\b(?:on|by|before|until|for) (?:{DAY}|the|\w+ \w+)|^(?:{NOUN}|cancel|find) (?:(?:the|an?
+     |my|our|some|back|for|with|about
+     |up) .{8,}|(?-i:[A-Z]).{8,})
 0.72 ^(?:still )?waiting for .{2,40} to \w+|^(?:still )?(?:to do|to-do|open|outstanding|missing): \w+
 0.82 \bdue (?:on|by|back on|back by) (?:the )?{DAY}|\b(?:has|have|needs?|must) (?:to )?be [a-z]+(?:ed|en|t
      |id) .{0,40}(?:by|before|until) (?:the )?(?:end of )?{DAY}

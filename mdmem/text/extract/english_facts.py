@@ -12,7 +12,8 @@ FACTS = r"""
 0.75 ^{WHO}{WITH} (?:can't|cannot|can not|must not|mustn't|may not|isn't allowed to|doesn't|does not|don't|won't
      |never) (?:eats?|have|drink|take|touch|stand|like|drive|fly|hear|see|speak|work|use|want|read|answer|do)\b
 0.75 ^{WHO}{WITH} (?:lives?|works|work(?= (?:at|in|as|for|from|with)\b)|studie[sd]|study|teach(?:es)?|leads?|owns?
-     |runs?|manages?|heads?|speaks?|plays?|goes to|attends?|drinks?|eats?|takes?|collects?|sings?|swims?|volunteers
+     |runs?(?! of\b)|manages?|heads?(?! of\b)|speaks?|plays?(?! of\b)|goes to|attends?|drinks?|eats?|takes?|collects?
+     |sings?|swims?|volunteers
      |reports to|handles|maintains?|coordinates?|covers|looks after|knows|only \w+s|hosts|coaches|drives|commutes
      |prefers|{LIKES}|wants? (?:no|only|to be|the|all|everything|us to)|has (?:an? |two|three|four|\d|no |severe
      |chronic|type)|owes me|owe me|has to (?:take|eat|wear|avoid|have|get)|have to (?:take|eat|wear|avoid)|does the
@@ -48,6 +49,19 @@ FACTS = r"""
      |interested in whether|frustrated|unsure|stuck|working on a (?:fix|bug)))
 0.80 ^(?:remember,? |note:? )?(?:{N}|(?:the|our|my) [\w -]{2,40})(?:'s)? (?:is|are|was) (?:now )?(?:called|named
      |nicknamed|codenamed|code-named|renamed)\b
+# facts about the user, who goes without saying
+0.78 ^(?:(?:severely|highly|mildly|also|slightly) )?(?:allergic|intolerant) to (?!{VAGUE})\w+|^(?:lactose|gluten)[ -]
+     intolerant\b|^(?:vegetarian|vegan|pescatarian|teetotal|married|retired) since \w+
+0.72 ^(?:works|worked|studies|studied) (?:(?:part-time|full-time|remotely|freelance) )?(?:(?:at|for) (?-i:[A-Z])[\w.&-]+
+     |as an? \w+|from home\b|part-time\b|full-time\b|night shifts\b|remotely\b)(?! (?:charm|again|now)\b)
+0.74 ^(?:now )?(?:lives|based|born|grew up|raised) (?:in|near|outside|on) (?-i:[A-Z])[\w'’-]+(?! ?[=:/])
+     |^born in \d{4}\b|^lives (?:alone
+     |with (?:his|her|their|two|three|an?|(?-i:[A-Z]))|on the \w+ floor)\b
+0.76 ^(?:has|owns) (?:(?:an?|one|two|three|four|five|six|\d+|no) )(?:[\w-]+ ){0,2}(?:{KIN}|sons|daughters|sisters
+     |brothers
+     |cars?|bikes?|boat|house|flat|allergy|degree|phd|condition)\b|^(?:married|engaged) (?:to|with) \w+
+     |^speaks (?:(?:fluent
+     |some|only|no|good) )?(?-i:[A-Z])\w+|^plays the \w+
 # facts about oneself
 0.72 {C}(?:I'm|I am|we're|we are) (?:also |now |currently |actually |still )*an? (?!(?:bit|little|lot|mess|fool|idiot
      |fan|wreck|sucker|big|huge|total|happy|few|bad|terrible|good|great|lucky)\b)(?:[\w-]+ ){0,4}?[\w-]+(?:er|or|ist
@@ -122,17 +136,19 @@ FACTS = r"""
 0.78 \b\d[\w.,%]*(?: \w+){0,3} instead of (?:the )?\d|\b(?:changed|moved|renamed|bumped|raised|lowered|increased
      |reduced|upgraded|downgraded|rescheduled|postponed|brought forward
      |pushed back)(?: back)? (?:from .{1,40} )?to (?:{DAY}|\d|v\d|(?-i:[A-Z`\ue000]))
-0.66 ^(?!(?:i|we|he|she|they|you|it)\b)(?:the |our |a |all |each |every )?(?:[\w'’./&\ue000-]+ ){0,6}?(?:listens|runs
+0.66 ^(?!(?:i|we|he|she|they|you|it)\b)(?:the |our |a |all |each |every )?(?:[\w'’./&\ue000-]+ ){1,6}?(?:listens|runs
      |lives|sits|resides|uses|requires|needs|allows|accepts|supports|costs|expires|defaults|depends|belongs|answers
      |returns|rejects|stores|writes|reads|only works|works only|works with|talks to|closes|opens|starts|ends|meets
      |renews|happens|takes place|no longer \w+|can only|must be|has to be|keeps|speaks|weighs|measures|holds|seats
      |fits|expects|retries|times out|sends|contains|ships|replaces|serves|charges|has(?= (?:\d|two|three|four|five|six
      |no|only)\b)|(?<=s )(?:run|live|use|require|need|cost|expire|start|end|close|open|meet|depend|belong|last|return
-     |support)(?= (?:on|at|in|from|every|only|to|an?|the|\d|with|for)\b)) (?!(?:like|great|good|so|to be (?:honest
+     |support)(?= (?:on|at|in|from|every|only|to|an?|the|\d|with|for)\b)) (?!(?:better|worse|like|great|good|so
+     |to be (?:honest
      |fair)|me|us|sense|fine|again|out of)\b)\w*
 0.60 ^(?:(?:the|our|my|each|every|all)(?: [\w'’./&\ue000-]+){1,4}?|\ue000+|{N})(?<!\d) (?!(?:is|was|has|does|says
      |looks|seems|feels|thinks|wants|goes|gets|makes|sounds|smells|tastes|works|his|this|its|us|yes|as|always|thanks
-     |tells|wonders|hopes|loves|likes|news|series|was)\b)[a-z]{2,}[a-rt-z]s (?!(?:like|great|good|so|me|us|fine|again
+     |tells|wonders|hopes|loves|likes|writes (?:better|well|worse)|approves|agrees|notes|news|series
+     |was)\b)[a-z]{2,}[a-rt-z]s (?!(?:like|great|good|so|me|us|fine|again
      |out|and|of|for|in (?:ten|five|two|an?|half))\b)\w+
 0.64 ^there (?:is|are) (?:\d+|an?|one|two|three|no|only) .{4,}
 0.72 ^(?:{N}|{KINNAME})['’]s (?:[\w-]+ ){0,2}(?:phone|number|e-?mail|address|birthday|size|extension
@@ -153,7 +169,7 @@ FACTS = r"""
      |check-?up|interview|presentation|demo|defen[cs]e|viva|conference|course|class|workshop|trip|match|game
      |tournament|race|sale|holiday|holidays|term|semester|hearing|inspection|delivery|visit|migration|freeze|surgery
      |ceremony|festival)s?(?: for (?:the |my |our )?[\w'’-]+(?: [\w'’-]+){0,3}?)?(?: is| are| will be| takes place
-     | starts| begins| moved| has moved| is now)?(?: scheduled| set| due| planned| now)?(?: on| at| for| to|:| from
+     | starts| begins| moved| has moved| is now)?(?: scheduled| set| due| planned| now)?(?: on| at| for| to|:
      | in)* (?:every )?{DAY}
 0.70 {C}I have (?!to\b|\w+(?:ed|en)\b|different|been\b|had\b|got to|an? (?:question|feeling|idea|hunch|headache
      |meeting|cold|minute|plan|moment|problem|bad|good|great|hard|busy|long|quick|favou?r|clue|doubt|few|blast|ball
@@ -163,13 +179,15 @@ FACTS = r"""
 0.74 ^{WHO} (?:was|were|used to be) (?:an?|the) (?!bit\b|little\b|few\b|lot\b|mess\b|great\b|good\b|bad\b)\w+
 0.64 ^(?:the |our |my |all |most )?(?:[\w-]+ ){0,3}[\w-]+s (?:need|go to|belong to|contain|require|depend on|live in
      |run on|come with|expire|use) (?!(?:help|it|this|you)\b)\w+
-0.64 ^(?!Reason|Cause|Why|Result|Fix|Error|Retro)[A-Z][\w ]{2,30}: .{0,40}\b(?:per|every|max|at most|at least|days
-     |hours|seconds|MB|GB|rows|requests|characters|percent)\b
+0.64 ^(?!Reason|Cause|Why|Result|Fix|Error|Retro)[A-Z][\w ]{2,30}: (?!batch|\w+es of ).{0,40}\b(?:per|every|max
+     |at most|at least|days
+     |hours|seconds|requests|characters|percent)\b
 0.76 ^{WHO}(?: (?:was|were|has been|have been|had been|is being)) (?:recently |just |finally )?(?:diagnosed|promoted
      |elected|hired|appointed|transferred|accepted|operated)\b
 0.76 {C}I work (?:\w+ ){1,2}(?:days|hours|nights|shifts|evenings) \w+
 0.76 ^(?:the |my |our )?(?:[\w’'-]+ ){0,3}(?:keys?|disks?|drives?|documents?|passports?|contracts?|folders?|files?
      |tools?|receipts?|manuals?|warrant(?:y|ies)|certificates?|chargers?|routers?|cables?|boxe?s?|papers|photos
      |meters?|valves?|fuses?|spare \w+) (?:is|are) (?:now |always |kept |stored |hidden )?(?:in|on|under|behind
-     |next to|at|inside|with) (?!the way\b|sale\b|order\b)\w+ \w+
+     |next to|at|inside|with) (?!the (?:way|envelope|mail|post|bag|queue|channel|basket|printer)\b|sale\b
+     |order\b)\w+ \w+
 """

@@ -10,6 +10,7 @@ import re
 
 from mdmem.model import Entry
 from mdmem.text import secrets
+from mdmem.text.extract.labels import tag_of
 from mdmem.text.extract.phrases import joined
 from mdmem.text.extract.sentences import LONGEST_TEXT, MASK, Sentence, plain
 
@@ -100,7 +101,9 @@ def refuses_entry(entry: Entry) -> bool:
     if "expires" in meta or meta.get("source", "").casefold() in _OWN_SOURCES | _MACHINES:
         return True
     text = plain(entry.text[:LONGEST_TEXT])
-    return any(pattern.search(text) for pattern in (_INJECTED, _FICTION, _JOKES, _PASSING, _RECALLED, _TRACE))
+    if tag_of(text) != "preference" and _FICTION.search(text):  # what somebody wants of a story is no story
+        return True
+    return any(pattern.search(text) for pattern in (_INJECTED, _JOKES, _PASSING, _RECALLED, _TRACE))
 
 
 _TRACE = re.compile(
@@ -165,7 +168,9 @@ _SUPPOSED = re.compile(
         |before deciding|to decide|decide (?:whether|if|when|later|between)|decides?\b|probably|possibly|likely
         |apparently|supposedly|i guess|i suppose|i think|i believe|i feel like|seems?|looks like|as if|rumou?rs?
         |hopefully|i hope|hoping|let's see|we'll see|who knows|dream of|would have|could have|should have|pretend
-        |horoscope)\b|也许|或许|说不定|没准|说不准|要是|假如|假设|如果|倘若|(?<![一二两三四五六七八九十百千])万一
+        |horoscope|must be (?:really|so|such|quite|very|an? \w+ (?:experience|feeling|journey|time)|awesome|amazing
+        |incredible|great|fun|hard|nice)|gotta tell)\b
+        |也许|或许|说不定|没准|说不准|要是|假如|假设|如果|倘若|(?<![一二两三四五六七八九十百千])万一
         |要不[，,就]|不如(?!.{0,10}好)|好像|似乎|大概(?!率是)|应该(?:是|会|可以|有)|估计|但愿
         |希望(?=.{0,12}[能会可]以?.{0,12}$)|要么|犹豫|差点|险些|几乎要|还没(?:想好|决定|定|确定|选)|没想好|没决定
         |考虑|再想想|再说|再看看|再定|有空(?:再|就|的话)|哪天|有一天|总有一天|猜|恨不得|就好了|多好|想象|幻想|算命
@@ -182,7 +187,7 @@ _REPORTED = re.compile(
         |recommends?|complain(?:s|ed)|announced|wonders|argued|shouted|joked)\b(?! me to call)|\b(?:according to
         |i (?:heard|read) (?:that|about|somewhere|in)|they say|people say|someone|somebody|rumou?r has
         |in the (?:film|movie|book|song|show|series|podcast|article|interview))\b
-        |(?<!用户)(?<!医生)(?<!我)(?:说(?!好|定|服|明|到底|起|一下|一声|清楚)|告诉我|问我|问(?:要|能|怎|有)|提议
+        |^[^，,：:]{1,6}提醒(?:大家|我们?)?[：:，,]|(?<!用户)(?<!医生)(?<![我会])(?:说(?!好|定|服|明|到底|起|一下|一声|清楚)|告诉我|问我|问(?:要|能|怎|有)|提议
         |建议|抱怨|吐槽|认为|声称|表示|猜测|写道|念叨|喊)|网上|朋友圈|有人|别人都|新闻|书里|电影里|剧里|文章|采访
         |某人|群里
         """
@@ -281,7 +286,7 @@ def _is_secret(text: str) -> bool:
 def doubt(sentence: Sentence) -> float:
     """Return what is to be taken off the confidence in a sentence that is not refused."""
     hidden = sentence.masked
-    own = re.match(r"用户|我(?![妈爸妹姐哥弟奶爷])|(?:the )?user\b", hidden)
+    own = sentence.label or re.match(r"用户|我(?![妈爸妹姐哥弟奶爷])|(?:the )?user\b", hidden)
     off = 0.35 * bool(not own and _REPORTED.search(hidden)) + 0.35 * bool(_MOOD.search(hidden))
     off += 0.3 * bool(_WEATHER.search(hidden) and not re.search(r"\b(?:I|user|my)\b|我|用户", hidden))
     return off + 0.1 * (sentence.text.count("!") + sentence.text.count("！") > 1)

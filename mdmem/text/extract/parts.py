@@ -39,6 +39,14 @@ ENDED = re.compile(
 CLAUSE = re.compile(r"[,;:.!—–](?=\s|[\u3400-\u9fff]|\Z)|[，。；：！、]|\s[-–—]\s")
 _WORD = re.compile(r"[a-z][a-z0-9_'.-]*[a-z0-9]|[a-z]|\d[\d.:,]*")
 _HAN = re.compile("[\u3400-\u9fff]+")
+_LINK = re.compile(r"\[\[([^\]|#\n]{1,120})[^\]\n]{0,120}\]\]")
+_ASIDE = re.compile(
+    r"[，,；;] ?(?:[^，,；;。]{1,6}?(?:也|都)?(?:是)?(?:这么|这样|同样)(?:劝|说|认为|觉得|建议|想)"
+    r"|(?:my |our )?\w+ (?:says|thinks|agrees|said|thought) so).{0,20}",
+    re.IGNORECASE,
+)
+"""Who else thinks so: nobody that the line is about."""
+
 _FUNCTION = STOP_WORDS | frozenset(
     """
     now was were previously formerly anymore more longer instead any since today new old used changed change moved move
@@ -169,7 +177,7 @@ def read(text: str) -> Line:
         text=plain,
         who=_who(plain),
         spoken=spoken is not None,
-        kin=frozenset(each[0].casefold() for each in _KIN.finditer(plain)),
+        kin=frozenset(each[0].casefold() for each in _KIN.finditer(_ASIDE.sub("", plain))),
         words=words_of(own),
         values={sort: values for sort, values in found.items() if values},
         negative=bool(ENDED.search(CLAUSE.split(own)[0])),
@@ -190,7 +198,8 @@ def numbers_of(text: str) -> frozenset[str]:
 
 def words_of(text: str) -> frozenset[str]:
     """Return the words that say something, English ones without endings, Chinese ones as pairs of characters."""
-    plain = unify(text).casefold().replace("’", "'")
+    linked = _LINK.sub(lambda found: re.sub(r"[-_/]+", " ", found[1]), text)
+    plain = unify(linked).casefold().replace("’", "'")
     found = {_stem(word) for word in _WORD.findall(plain) if word not in _FUNCTION}
     for run in _HAN.findall(_PARTICLES.sub(" ", plain)):
         found.update([run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)])

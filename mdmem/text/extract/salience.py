@@ -7,7 +7,10 @@ elsewhere. It must never read more than the sentence and the day it was said.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
+from itertools import groupby
 
 from mdmem.model import ClaimKind
 from mdmem.text import screen
@@ -79,7 +82,23 @@ _EATEN = re.compile(
     r"\b(?:tonight|for (?:dinner|lunch|breakfast)|this evening)\b|今晚(?:吃|去|看)|晚饭|午饭", re.IGNORECASE
 )
 _PAST = re.compile("^(?!.*(?:答应|承诺|欠|保证)).*[^为除到忘]了(?!解|断)")
+_NEWS = re.compile(
+    joined(
+        r"""
+        居然|竟然|没想到|果然|味道|^(?:上|这|本)?(?:周|星期)[一二三四五六日天末](?:早上|下午
+        |晚上)?的[^，。]{1,16}(?:了|没)
+        |(?:until|till|(?<![从改调挪迟前延换移放定])到) ?(?:周|星期|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)
+        |\bon site\b
+        |\bfor (?:this|the) (?:week|day)\b|\bonce more\b|\bagain[.!]*$|\b(?:on|off) again\b|\bin the (?:envelope|mail
+        |post)\b
+        """
+    ),
+    re.IGNORECASE,
+)
+"""A day's news, or what somebody made of it."""
+
 _OF_IT = re.compile(r"^\w+ (?:it|them|this|that|him|her|one)\b|^把(?:它|他|她|这)", re.IGNORECASE)
+_ON_IT = re.compile(r"\w+ (?:against|for|on|with|to) (?:it|this|that|them|so)\b", re.IGNORECASE)
 _LETS = re.compile(r"let'?s\b", re.IGNORECASE)
 _BEFORE = re.compile(
     joined(
@@ -132,6 +151,34 @@ def weighed(sentence: Sentence, said: datetime | None, *, agent: bool = False) -
     return kind, max(0.0, min(0.95, kinds[kind] + _specific(sentence, kind) - less))
 
 
+def marked(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Yield the sentences, the tag of a paragraph made the label of those that it is about.
+
+    A liking or fact may take all of them. A to-do or decision is what is put as one, or else a sentence that stands
+    alone; what is done is none of it.
+    """
+    for _, group in groupby(sentences, key=lambda each: each.paragraph):
+        paragraph = list(group)
+        chosen = _tagged(paragraph)
+        for sentence in paragraph:
+            yield replace(sentence, label=sentence.tag) if sentence in chosen and not sentence.label else sentence
+
+
+def _tagged(paragraph: list[Sentence]) -> list[Sentence]:
+    some = [each for each in paragraph if each.tag]
+    if not some or (some[0].tag == "todo" and any(is_done(each.masked) for each in paragraph)):
+        return []
+    if some[0].tag in ("preference", "fact"):
+        return some
+    telling = [each for each in some if each.tag in _found(each)]
+    return telling or (some if len(some) == 1 else [])
+
+
+def is_done(hidden: str) -> bool:
+    """Tell whether a sentence says that something is done, and nothing that is still to do."""
+    return bool(_DONE.search(hidden)) and not _STILL.search(hidden)
+
+
 def _found(sentence: Sentence) -> dict[ClaimKind, float]:
     """Return what the rules of the languages that a sentence is written in say of it."""
     hidden, kinds = sentence.masked, dict[ClaimKind, float]()
@@ -142,7 +189,10 @@ def _found(sentence: Sentence) -> dict[ClaimKind, float]:
         for kind, sure in english.found(hidden).items():
             kinds[kind] = max(sure, kinds.get(kind, 0.0))
     if sentence.label:
-        kinds = {sentence.label: max(LABELLED, kinds.get(sentence.label, 0.0))}
+        return {sentence.label: max(LABELLED, kinds.get(sentence.label, 0.0))}
+    if sentence.noted and not sentence.speaker:
+        kind = max(kinds, key=lambda each: (kinds[each], -_ORDER.index(each)), default="fact")
+        return {kind: max(LABELLED, kinds.get(kind, 0.0))}
     return kinds
 
 
@@ -157,7 +207,7 @@ def _less(sentence: Sentence, kind: ClaimKind, said: datetime | None) -> float:
     hidden, off = sentence.masked, 0.0
     if _ELSEWHERE.search(hidden):
         off += 0.3
-    if kind == "todo" and _DONE.search(hidden) and not _STILL.search(hidden):
+    if kind == "todo" and is_done(hidden):
         off += 0.6
     if _POINTS.search(hidden):
         off += 0.25
@@ -177,6 +227,10 @@ def _less(sentence: Sentence, kind: ClaimKind, said: datetime | None) -> float:
         off += 0.2
     passing = _NOW if sentence.speaker else _PASSING
     if kind in ("preference", "fact") and passing.search(hidden):
+        off += 0.2
+    if kind == "fact" and not sentence.label and _NEWS.search(hidden):
+        off += 0.3
+    if kind == "decision" and _ON_IT.match(hidden):
         off += 0.2
     if kind == "fact" and len(hidden) > 220:
         off += 0.1

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from mdmem.model import ClaimKind
+from mdmem.text.extract.labels import is_noted, is_reason, label_of, tag_of
 from mdmem.text.extract.phrases import joined
 from mdmem.text.lines import Line, lines
 
@@ -32,14 +33,18 @@ MASK = "\ue000"
 class Sentence:
     """A sentence; `masked` is as long as `text`, without what is quoted in it.
 
-    `label` is the kind that a heading, a label or a box says it is of. `done` is a box that is ticked.
+    `label` is the kind that a heading, a label or a box says it is of, `tag` the one that a tag of its paragraph names;
+    `noted` that it asks to be remembered. `done` is a box that is ticked, `paragraph` counts from the top.
     """
 
     text: str
     masked: str
     speaker: str = ""
     label: ClaimKind | None = None
+    tag: ClaimKind | None = None
+    noted: bool = False
     done: bool = False
+    paragraph: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +53,10 @@ class _Block:
 
     text: str
     label: ClaimKind | None = None
+    tag: ClaimKind | None = None
     done: bool = False
 
 
-_LABELS: tuple[tuple[ClaimKind, str], ...] = (
-    (
-        "todo",
-        r"to-?dos?|to do|action items?|actions?|next steps?|next up|next(?=[:：])|tasks?|open tasks|promises?"
-        r"|待办(?:事项)?|行动项|承诺|任务",
-    ),
-    ("decision", r"decisions?|decided|agreed|resolved|决定|决议|结论|定了"),
-    ("preference", r"preferences?|likes|dislikes|偏好|喜好|习惯"),
-)
-_LABEL = re.compile(
-    r"\s*[*_]{0,2}(?:"
-    + "|".join(f"(?P<{kind}>{words})" for kind, words in _LABELS)
-    + r")[*_]{0,2}\s{0,3}(?:[:：][*_]{0,2}\s*|(?P<alone>\Z))",
-    re.IGNORECASE,
-)
 _BOX = re.compile(r"\[([ xX])\]\s+")
 _MARKER = re.compile(r"\s*(?:[-+*•]|\d{1,9}[.)])\s+")
 _TAG = r"#[\w/-]*[^\W\d][\w/-]*"
@@ -129,6 +120,7 @@ _LABEL_WORDS = frozenset(
     yesterday monday tuesday wednesday thursday friday saturday sunday recipe title subject date time place from to re
     fw fwd next step steps source link tip important goal goals context example output input log build test tests
     version retro candidates chosen final rule rules warning caution edit meeting project issue topic team name address
+    remember preference preferences boundary fact facts promise likes dislikes
     phone email mood sleep food done deadline due reading listening watching system prompt instruction
     """.split()  # noqa: SIM905
 )
@@ -139,17 +131,9 @@ _ONESELF = frozenset(["me", "我", "myself", "本人"])
 
 def split(text: str) -> Iterator[Sentence]:
     """Yield the sentences of an entry, from top to bottom."""
-    found = (sentence for block in _blocks(text[:LONGEST_TEXT]) for sentence in _sentences(block))
+    blocks = enumerate(_blocks(text[:LONGEST_TEXT]))
+    found = (replace(sentence, paragraph=place) for place, block in blocks for sentence in _sentences(block))
     yield from islice(found, MOST)
-
-
-def label_of(text: str) -> tuple[ClaimKind | None, int, bool]:
-    """Return the kind that a text's label names, where the label ends, and whether it stands alone."""
-    found = _LABEL.match(text)
-    if not found:
-        return None, 0, False
-    kind = next(kind for kind, _ in _LABELS if found[kind])
-    return kind, found.end(), found["alone"] is not None or found.end() == len(text)
 
 
 def _blocks(text: str) -> Iterator[_Block]:
@@ -202,9 +186,10 @@ def _block(parts: list[str], label: ClaimKind | None) -> _Block:
     kind, end, alone = label_of(text)
     if kind and not alone:
         text, label = text[end:], kind
+    tag = tag_of(text[:_TAIL] + " " + text[-_TAIL:])
     text = _without_tags(text)
     text = text[found.end() :] if (found := _TAGS_BEFORE.match(text)) else text
-    return _Block(text, label, done)
+    return _Block(text, label, tag, done)
 
 
 def _without_tags(text: str) -> str:
@@ -224,17 +209,20 @@ def plain(text: str) -> str:
 
 
 def _sentences(block: _Block) -> Iterator[Sentence]:
-    """Yield the sentences of a block; a label of it holds for the first of them alone."""
+    """Yield the sentences of a block; a label of it holds for the first of them alone, one within it for its own."""
     speaker, start = _speaker(block.text)
     text = block.text[start:]
     hidden, at, label = masked(text), 0, block.label
     for end in _ends(hidden):
-        piece = text[at:end]
-        lead = len(piece) - len(piece.lstrip())
-        kept = _without_tags(piece.strip())
+        lead = len(text[at:end]) - len(text[at:end].lstrip())
+        own, skip, alone = label_of(hidden[at + lead : end])
+        if own and not alone and at:
+            label, lead = own, lead + skip
+        kept = _without_tags(text[at + lead : end].strip())
         if kept and len(kept) <= LONGEST:
             cover = hidden[at + lead : at + lead + len(kept)]
-            yield Sentence(kept, cover, speaker, label, block.done)
+            tag = None if is_reason(cover) else block.tag
+            yield Sentence(kept, cover, speaker, label, tag, is_noted(cover), block.done)
         at, label = end, label if block.done else None
 
 
