@@ -154,12 +154,10 @@ class Vault:
 
     def last(self) -> Entry:
         """Give the newest entry. Raises NotFound in an empty vault."""
-        found = [entry for entry in self.list(k=20) if entry.kind == "entry"] or [
-            entry for entry in self.list() if entry.kind == "entry"
-        ]
-        if not found:
-            raise NotFound("there is no entry yet", "keep one with `mdmem add`")
-        return found[0]
+        for k in (20, None):  # the newest few often hold one
+            if found := [entry for entry in self.list(k=k) if entry.kind == "entry"]:
+                return found[0]
+        raise NotFound("there is no entry yet", "keep one with `mdmem add`")
 
     def list(
         self,
@@ -333,7 +331,7 @@ class Vault:
 
     @property
     def upkeep(self) -> Upkeep:
-        """What a process may do that watches over it."""
+        """What a process may do that watches over the vault."""
         return self.parts.upkeep
 
     # The index
