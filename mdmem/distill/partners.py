@@ -17,6 +17,9 @@ from mdmem.text.analyze import is_cjk, unify
 _JOINS = frozenset({"and", "or", "plus", "the", "a", "an", "和", "与", "跟", "及", "或", "的", "、"})
 """What stands between two things that may change places."""
 
+_FILLERS = _JOINS | {"to", "that", "for", "of", "in", "on", "at"}
+"""What stands between two things as often in one order as in the other, and says nothing of who does what."""
+
 _MOST = 48
 """Words of a claim that are compared by their order; it has at most 300 characters."""
 
@@ -91,6 +94,7 @@ def _turns(clause: Clause, units: Sequence[str], one: Clause, taken: Sequence[st
 def _swapped(text: str, told: str) -> Iterator[tuple[str, str]]:
     """Yield pairs of a claim's words that its source has in the other order, around the same word."""
     sentences = [_tokens(one) for one in {clause.sentence: None for clause, _ in told_clauses(told)}]
+    named_ones = {_key(name) for name in names(text)} & {_key(name) for name in names(told)}
     people = {_key(name) for name in names(text) if name.isalpha() and not _DAY.fullmatch(name)}
     said = _tokens(text)
     for (first, at), (second, then) in combinations(_items(text, said, told)[:_MOST], 2):
@@ -102,7 +106,8 @@ def _swapped(text: str, told: str) -> Iterator[tuple[str, str]]:
             continue
         for around in filter(None, found):
             named = {first, second} <= people and not (between <= _JOINS or around <= _JOINS)
-            if named or (between & around) - _JOINS:
+            fillers = _JOINS if {first, second} <= named_ones else _FILLERS
+            if named or (between & around) - fillers:
                 yield _shown(first), _shown(second)
 
 

@@ -22,6 +22,7 @@ _FRAME = frozenset(
     want wants wanted wish wishes need needs needed has have having had be being been is are was were do does did
     say says said tell told mention mentions mentioned report reports reported note notes noted
     also both very really quite especially particularly including include includes such like as now currently still
+    all every each rather instead
     one ones thing things something someone more most any some other others than via per about because since due
     however although therefore but while both result merged version hence thus please
     """.split()  # noqa: SIM905 - a list literal of a hundred words is no easier to read
@@ -88,7 +89,7 @@ def clauses(text: str) -> Iterator[Clause]:
 _RUN = re.compile(r"[^\W_]+(?:['’._+#/@&-]+[^\W_]+)*[+#]*")
 _AMOUNT = re.compile(r"(?<![A-Za-z0-9_.])\d[\d.,:/-]*(?![\d.,:/-]*[A-Za-z])\s?[年月日号点时分秒度元%]?")
 _PART = re.compile(r"[._/@&'-]")
-_SUFFIX = re.compile(r"(?:'s|’s|ings?|ies|ied|ed|es|ers?|ly|ions?|ments?|s|e|y)\Z")
+_SUFFIX = re.compile(r"(?:'s|’s|ings?|ies|ied|ed|es|ers?|ly|ions?|ments?|ics?|s|e|y)\Z")
 
 
 @lru_cache(maxsize=4096)
