@@ -95,7 +95,7 @@ def _swapped(text: str, told: str) -> Iterator[tuple[str, str]]:
     """Yield pairs of a claim's words that its source has in the other order, around the same word."""
     sentences = [_tokens(one) for one in {clause.sentence: None for clause, _ in told_clauses(told)}]
     named_ones = {_key(name) for name in names(text)} & {_key(name) for name in names(told)}
-    people = {_key(name) for name in names(text) if name.isalpha() and not _DAY.fullmatch(name)}
+    people = {_key(name) for name in names(text) if name.isalpha() and not _DAY.fullmatch(name)} & named_ones
     said = _tokens(text)
     for (first, at), (second, then) in combinations(_items(text, said, told)[:_MOST], 2):
         if first == second or then < at + len(first):
