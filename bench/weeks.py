@@ -125,7 +125,7 @@ def replay(source: Path, home: Path, clock: list[datetime]) -> Path:
     hour = _naive(entries[0]).replace(minute=0, second=0)
     waiting = list(entries)
     print("| day | entries | MEMORY.md | archived | to review | logs |\n| --- | ---: | ---: | ---: | ---: | ---: |")
-    idle = 0
+    idle = left = 0
     while waiting:
         hour += timedelta(hours=1)
         idle += 1
@@ -137,9 +137,10 @@ def replay(source: Path, home: Path, clock: list[datetime]) -> Path:
             vault.add(entry.text, at=entry.date, source=meta.get("source"), id=meta.get("id"))
         clock[0] = hour
         vault = Vault.open(root)
-        if idle < 3:  # what is idle for longer is as idle as the first two hours
-            commit = vault.checkpoint().commit
-            assert not (idle and commit), "a checkpoint without news made a commit"
+        if idle < 3 or left:  # what is idle for longer is as idle as the first two hours
+            done = vault.checkpoint()
+            assert left or not (idle and done.commit), "a checkpoint without news made a commit"
+            left = done.waiting
         if hour.hour == 3 and (idle < 24 or hour.day == 1):
             nightly.run(vault)
             _row(root, hour)
