@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from mdmem.cli import terminal
-from mdmem.cli.render import counted, one_line
+from mdmem.cli.render import counted, wrapped
 from mdmem.cli.terminal import BAD, BOLD, DIM, GOOD, MARK
 from mdmem.model import Diagnosis, Verification
-from mdmem.text import screen
 
 SIGNS = {"error": ("✗", BAD), "warning": ("!", MARK), "note": ("·", DIM)}
 SHOWN = 20
@@ -33,9 +32,9 @@ def verified(done: Verification) -> None:
     compared += [counted(done.sampled, "passage") + " by words"] if done.sampled else []
     compared += [f"{counted(done.vectors, 'vector')}, {done.compared:,} made again"] if done.vectors else []
     compared += [f"{done.neighbours:,} in the vector index"] if done.neighbours else []
-    _wrapped(f"compared: {'; '.join(compared)}; {done.took_ms / 1000:.1f} s", "")
+    wrapped(f"compared: {'; '.join(compared)}; {done.took_ms / 1000:.1f} s", indent="")
     if done.asked:
-        _wrapped(f"found by their own words: {done.retrieved} of {done.asked}", "")
+        wrapped(f"found by their own words: {done.retrieved} of {done.asked}", indent="")
     healed = sum(each.healed for each in done.findings)
     if done.left:
         terminal.line((f"{counted(done.left, 'difference')} left, {healed} healed", BAD))
@@ -51,19 +50,13 @@ def _rooms(found: Iterable[Diagnosis]) -> None:
             for each in listed[:SHOWN]:
                 _one(each)
             if len(listed) > SHOWN:
-                _wrapped(f"… and {len(listed) - SHOWN} more of the kind {kind}", "  ", DIM)
+                wrapped(f"… and {len(listed) - SHOWN} more of the kind {kind}", DIM, "  ")
 
 
 def _one(each: Diagnosis) -> None:
     sign, style = ("✓", GOOD) if each.healed else SIGNS[each.severity]
     place = "" if each.path == "." else each.path if each.line is None else f"{each.path}:{each.line}"
     text = f"{place}: {each.message}" if place else each.message
-    _wrapped(f"{sign} {text}{' (healed)' if each.healed else ''}", "  ", style if each.severity == "error" else "")
+    wrapped(f"{sign} {text}{' (healed)' if each.healed else ''}", style if each.severity == "error" else "", "  ")
     if each.hint and not each.healed:
-        _wrapped(each.hint, "    ", DIM)
-
-
-def _wrapped(text: str, indent: str, style: str = "") -> None:
-    text = one_line(text)
-    for start, end in screen.wrap(text, max(terminal.columns() - len(indent), 1)):
-        terminal.line(indent, (text[start:end], style))
+        wrapped(each.hint, DIM, "    ")

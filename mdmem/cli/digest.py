@@ -20,14 +20,17 @@ def done(what: Distilled) -> None:
             terminal.note("nothing new to distil")
         return
     for line in what.added:
-        _line("+", GOOD, _said(line))
+        _line("+", GOOD, claims.told(line))
     for old, new in what.replaced:
-        is_done = _said(old) == _said(new)  # it got its tick, and no other words
-        _line(*(("x", GOOD, _said(new)) if is_done else ("~", MARK, f"{_said(new)}  (was: {_said(old)})")))
+        before, after = claims.told(old), claims.told(new)
+        if before == after:  # it got its tick, and no other words
+            _line("x", GOOD, after)
+        else:
+            _line("~", MARK, f"{after}  (was: {before})")
     for _, new in what.confirmed:
-        _line("=", DIM, _said(new))
+        _line("=", DIM, claims.told(new))
     for line in what.moved:
-        _line("→", DIM, f"{_said(line)}  (to the archive)")
+        _line("→", DIM, f"{claims.told(line)}  (to the archive)")
     for claim, why in what.review:
         instead = f"; instead of: {claim.replaces}" if claim.replaces else ""
         _line("?", BAD, f"{claim.text}  ({why}{instead})")
@@ -62,11 +65,6 @@ def pending(waiting: Sequence[Pending]) -> None:
             render.wrapped(f"instead of: {one.claim.replaces}", MARK)
         if one.claim.sources:
             render.wrapped(f"from {', '.join(one.claim.sources)}", DIM)
-
-
-def _said(line: str) -> str:
-    said = claims.read(line)
-    return said.text if said else line
 
 
 def _line(sign: str, style: str, text: str) -> None:

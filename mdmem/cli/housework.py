@@ -6,7 +6,7 @@ It must never ask the vault for anything, and it writes through `terminal` alone
 from typing import TYPE_CHECKING
 
 from mdmem.cli import terminal
-from mdmem.cli.render import INDENT, LONGEST, NARROW, one_line, problem
+from mdmem.cli.render import INDENT, LONGEST, NARROW, one_line, problem, wrapped
 from mdmem.cli.shapes import Shape, finding
 from mdmem.cli.terminal import BAD, BOLD, DIM, GOOD, MARK
 from mdmem.text import screen
@@ -51,9 +51,7 @@ def _item(item: "Item") -> None:
 
 
 def _wrapped(text: str, style: str) -> None:
-    text = screen.fit(one_line(text), 2 * LONGEST)
-    for start, end in screen.wrap(text, max(terminal.columns() - len(INDENT), 1)):
-        terminal.line(INDENT, (text[start:end], style))
+    wrapped(screen.fit(one_line(text), 2 * LONGEST), style)
 
 
 def summary(report: "Report") -> None:

@@ -59,6 +59,12 @@ def read(line: str) -> Said | None:
     )
 
 
+def told(line: str) -> str:
+    """Give what a bullet says, without marker, box and comment; of another line the line itself."""
+    said = read(line)
+    return said.text if said else line
+
+
 def write(said: Said) -> str:
     """Write a bullet, without a line ending. Its text is one line."""
     pairs = [("from", ",".join(map(_kept, said.sources)))] if said.sources else []

@@ -7,7 +7,7 @@ turn a file that is no UTF-8 into another one.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mdmem import distill, fsio
@@ -15,6 +15,7 @@ from mdmem.errors import Refused
 from mdmem.model import Claim, ClaimKind, Entry, Pending
 from mdmem.text import analyze, changes, claims, markdown
 from mdmem.vault import facts
+from mdmem.vault.daylog import encoded
 from mdmem.vault.place import Place
 
 HOME, OLD_HOME = "memory/MEMORY.md", "MEMORY.md"
@@ -63,7 +64,15 @@ class Page:
     @property
     def data(self) -> bytes | None:
         """The bytes it shall have; None for no file."""
-        return None if self.is_new and not self.text else bytes_of(self.text)
+        return None if self.is_new and not self.text else encoded(self.text)
+
+    def files(self, home: str, year: int, read: Callable[[str], bytes | None]) -> dict[str, bytes | None]:
+        """Give the files that it is kept in: its own, and where lines moved out of it, the archive of the year."""
+        files = {home: self.data}
+        if self.moved:
+            place = archive(year)
+            files[place] = encoded(distill.overflow.keep(text_of(read(place)), self.moved, title=title(place)))
+        return files
 
 
 def path(place: Place) -> str:
@@ -95,11 +104,6 @@ def text_of(data: bytes | None) -> str:
     if not decoded.editable:
         raise Refused(f"MEMORY.md: {decoded.problem}", "save it as UTF-8 first; nothing was changed")
     return decoded.text
-
-
-def bytes_of(text: str) -> bytes:
-    """Give the bytes of a text that was decoded here."""
-    return text.encode("utf-8", "surrogateescape")
 
 
 def near(page: Page, entries: Sequence[Entry]) -> list[str]:

@@ -168,7 +168,8 @@ class Distilling:
 
         def plan(read: Read) -> Planned:
             nonlocal latest
-            paths = (curated.path(self.place), self._archive(), facts.DISTILLED, facts.REVIEW, facts.REJECTED)
+            archive = curated.archive(self.place.now().year)
+            paths = (curated.path(self.place), archive, facts.DISTILLED, facts.REVIEW, facts.REJECTED)
             now, standing = tuple(map(read, paths)), [self._standing(one) for one in rounds]
             if (now, *standing) not in made:  # most often nobody saved anything since it was made, before the lock
                 made[(now, *standing)] = self._plan(standing, dict(zip(paths, now, strict=True)), whose, found)
@@ -193,9 +194,6 @@ class Distilling:
         found = units.read(entry.path, data).units if data else ()
         return any(unit.address == entry.address and unit.text == entry.text for unit in found)
 
-    def _archive(self) -> str:
-        return curated.archive(self.place.now().year)
-
     def _plan(
         self, rounds: Sequence[Round], files: dict[str, Content], whose: Authorship, found: Distilled
     ) -> tuple[Planned, Distilled]:
@@ -205,15 +203,10 @@ class Distilling:
         outcome = Outcome(page, facts.keys(files[facts.REJECTED]) | whose.taken_out.keys())
         for one in rounds:
             self._judge(one, outcome)
-        moved = page.moved
-        archive = distill.overflow.keep(
-            curated.text_of(files[self._archive()]), moved, title=curated.title(self._archive())
-        )
         today = self.place.now().date().isoformat()
         waits = [(claim, why) for claim, why in outcome.review if claims.digest(claim.text) not in pending]
         files = {
-            home: page.data,
-            self._archive(): curated.bytes_of(archive) if moved else files[self._archive()],
+            **page.files(home, self.place.now().year, files.__getitem__),
             facts.DISTILLED: facts.with_rows(files[facts.DISTILLED], _distilled(rounds)),
             facts.REVIEW: facts.with_rows(files[facts.REVIEW], [curated.row(*one, today) for one in waits]),
             facts.REJECTED: facts.with_rows(
@@ -225,7 +218,7 @@ class Distilling:
             added=tuple(outcome.added),
             confirmed=tuple(outcome.confirmed),
             replaced=tuple(outcome.replaced),
-            moved=tuple(one.line for one in moved),
+            moved=tuple(one.line for one in page.moved),
             review=tuple(waits),
             dropped=tuple(outcome.dropped),
             diff=_diff(home, page.before, page.text),

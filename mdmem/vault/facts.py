@@ -21,6 +21,8 @@ REVIEW = ".mdmem/review.tsv"
 
 USAGE = ".mdmem/usage.tsv"
 
+FILES = (DISTILLED, REJECTED, REVIEW, USAGE)
+
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _PLAIN = {escaped: plain for plain, escaped in _ESCAPES.items()}
 

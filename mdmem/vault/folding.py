@@ -42,27 +42,19 @@ def fold(parts: Parts, *, dry_run: bool) -> Folding:
         nonlocal done
         page = Page.of(read(home), set(whose.ours))
         made = distill.folded(page.text, ours=page.ours, is_old=lambda line: whose.since.get(line, limit) < limit)
-        done = Folding(tuple(_said(one.line) for one in made.moved), tuple(_said(line) for line, _ in made.merged))
+        moved, merged = (one.line for one in made.moved), (line for line, _ in made.merged)
+        done = Folding(tuple(map(claims.told, moved)), tuple(map(claims.told, merged)))
         if made.text == page.text:
             return Planned({})
         page.text = made.text
-        year = curated.archive(place.now().year)
-        files = {home: page.data}
-        if made.moved:
-            archived = distill.overflow.keep(curated.text_of(read(year)), made.moved, title=curated.title(year))
-            files[year] = curated.bytes_of(archived)
-        return Planned(files, _message(done))
+        page.moved += made.moved
+        return Planned(page.files(home, place.now().year, read), _message(done))
 
     if dry_run:
         plan(parts.rewriting.read)
         return done
     change = parts.rewriting.rewrite(plan, op="nightly")
     return Folding(done.moved, done.merged, change)
-
-
-def _said(line: str) -> str:
-    said = claims.read(line)
-    return said.text if said else line
 
 
 def _message(done: Folding) -> str:

@@ -129,8 +129,7 @@ def _outcomes(done: Distilled) -> tuple[tuple[Sequence[object], str], ...]:
 
 
 def _bullet(line: str) -> str:
-    said = claims.read(line)
-    return changes.headline(said.text if said else line)
+    return changes.headline(claims.told(line))
 
 
 def counted(number: int, noun: str) -> str:

@@ -18,9 +18,9 @@ from mdmem.store import archive
 from mdmem.store.journal import Journal, Record
 from mdmem.text import packs, units
 from mdmem.vault import archives, closed, messages
-from mdmem.vault.closed import Content, Left, Year
+from mdmem.vault.closed import Left, Year
 from mdmem.vault.place import Place, checked
-from mdmem.vault.replacement import Step
+from mdmem.vault.replacement import Step, held
 from mdmem.vault.rewriting import TRIES, Rewriting
 
 OP = "nightly"
@@ -95,14 +95,14 @@ class Packing:
         """Write the archives of a year and take its logs away; None, and nothing is done, if one was changed since."""
         with self.rewriting.changing():
             there = {path: self.place.read(path) for path in year.seen}
-            if any(_held(there[path]) != data for path, data in year.seen.items()):
+            if any(held(there[path]) != data for path, data in year.seen.items()):
                 return None
             if closed.in_use(self.place, self.journal, year.seen):
                 return None
             steps = [
                 Step(path, there[path], wanted.get(path), proof=_proof(year.archives[path]) if path in wanted else None)
                 for path in (*wanted, *(year.seen.keys() - wanted.keys()))
-                if _held(there[path]) != wanted.get(path)
+                if held(there[path]) != wanted.get(path)
             ]
             return self.rewriting.carry_out(steps, op=OP, message=_message(year, wanted))
 
@@ -214,10 +214,6 @@ def _united(steps: Iterable[Step]) -> list[Step]:
             step = replace(step, wanted=joined)
         found[step.path] = step
     return list(found.values())
-
-
-def _held(snapshot: fsio.Snapshot | None) -> Content:
-    return snapshot.data if snapshot else None
 
 
 def _told(year: Year, wanted: Mapping[str, bytes]) -> Packed:

@@ -20,12 +20,9 @@ from mdmem.model import Entry
 from mdmem.store.repo import Repo
 from mdmem.text import markdown, packs, units
 from mdmem.text.units import Unit
-from mdmem.vault import archives
+from mdmem.vault import archives, facts
 
-SETTINGS = (
-    *(config.MARKER, ".gitattributes"),
-    *(".mdmem/distilled.tsv", ".mdmem/rejected.tsv", ".mdmem/review.tsv", ".mdmem/usage.tsv"),
-)
+SETTINGS = (config.MARKER, ".gitattributes", *facts.FILES)
 """Files of the vault besides memory that are committed with it."""
 
 RENAME_GAP = 0.1

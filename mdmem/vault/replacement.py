@@ -33,7 +33,7 @@ class Step:
 
     @property
     def before(self) -> bytes | None:
-        return _held(self.base)
+        return held(self.base)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Replacements:
                 tried.append(step)
                 self._put(step)
                 if step.proof:
-                    step.proof(_held(self.place.read(step.path)) or b"")
+                    step.proof(held(self.place.read(step.path)) or b"")
         except MdmemError:
             with suppress(MdmemError):  # what is not marked, the next command looks at again
                 self._put_back(tried)
@@ -85,7 +85,7 @@ class Replacements:
     def _put_back(self, tried: Sequence[Step]) -> None:
         for step in reversed(tried):
             there = self.place.read(step.path)
-            if _held(there) == step.wanted != step.before:
+            if held(there) == step.wanted != step.before:
                 self._put(Step(step.path, there, step.before))
 
     def _mark_placed(self, records: Sequence[Record]) -> None:
@@ -118,7 +118,7 @@ class Replacements:
     def _is_done(self, record: Record) -> bool:
         """Tell whether a change reached its file, where somebody may have saved that since."""
         path = record.path or ""
-        now = _held(self.place.read(path))
+        now = held(self.place.read(path))
         if digest(now) == record.after:
             return True
         known = versions(record, None, self.place.repo.read("HEAD", path))
@@ -130,14 +130,15 @@ class Replacements:
     def _redo(self, record: Record) -> bool:
         """Do what is missing of a change, unless somebody changed the file meanwhile."""
         snapshot = self.place.read(record.path or "")
-        known = versions(record, None, _held(snapshot))
-        if known is None or digest(_held(snapshot)) != record.before:
+        known = versions(record, None, held(snapshot))
+        if known is None or digest(held(snapshot)) != record.before:
             return False
         self._put(Step(record.path or "", snapshot, known.after))
         return True
 
 
-def _held(snapshot: fsio.Snapshot | None) -> bytes | None:
+def held(snapshot: fsio.Snapshot | None) -> bytes | None:
+    """Give what a file held, None for no file."""
     return snapshot.data if snapshot else None
 
 

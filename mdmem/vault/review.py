@@ -83,11 +83,8 @@ class Review:
             home = curated.path(self.place)
             page = Page.of(read(home), set(authorship.of(self.place, home).ours))
             self._revise(page, wanted)
-            year = curated.archive(self.place.now().year)
-            archived = distill.overflow.keep(curated.text_of(read(year)), page.moved, title=curated.title(year))
             files = {
-                home: page.data,
-                year: curated.bytes_of(archived) if page.moved else read(year),
+                **page.files(home, self.place.now().year, read),
                 facts.REVIEW: facts.without(read(facts.REVIEW), {one.id for one in chosen}),
             }
             if text is not None:  # the claim as it was proposed is not wanted

@@ -19,7 +19,7 @@ from mdmem.vault import history
 from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import Delivery
 from mdmem.vault.place import Place
-from mdmem.vault.replacement import Replacements, Step
+from mdmem.vault.replacement import Replacements, Step, held
 
 TRIES = 5
 LATER = "nothing was changed: try again when that is over"
@@ -66,7 +66,7 @@ class Rewriting:
 
     def read(self, path: str) -> Content:
         """Give what a file holds now, None for no file. Raises StorageFailed."""
-        return _held(self.place.read(path))
+        return held(self.place.read(path))
 
     def _steps(self, plan: Callable[[Read], Planned]) -> tuple[list[Step], str]:
         seen: dict[str, fsio.Snapshot | None] = {}
@@ -74,7 +74,7 @@ class Rewriting:
         def read(path: str) -> Content:
             if path not in seen:
                 seen[path] = self.place.read(path)
-            return _held(seen[path])
+            return held(seen[path])
 
         planned = plan(read)
         for path in planned.files:  # what the plan would write without having looked
@@ -129,10 +129,6 @@ class Rewriting:
         subject = str(first.extra["message"]).partition("\n")[0]
         actor = "person" if first.op in history.BY_PERSON else first.op
         return Change("", self.place.now(), actor, self.place.repo.person.name, first.op, None, subject, "", ())
-
-
-def _held(snapshot: fsio.Snapshot | None) -> Content:
-    return snapshot.data if snapshot else None
 
 
 def not_yet(what: str, reason: str, error: MdmemError | None) -> MdmemError:

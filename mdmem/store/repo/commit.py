@@ -66,9 +66,7 @@ def write(repo: Repo, request: Request) -> Committed:
             plan = plans.decide(repo, request, view)
             commit = _store(repo, request, view, plan) if plan.moves else None
             notice = _stage(repo, request.state, view, plan) if plan.entries else None
-            # What was staged by a HEAD that is another by now would be taken back by the user's next commit.
-            stands = not plan.entries or repo.head() == view.head
-            if stands if commit is None else _advance(repo, commit, view.head, request.message):
+            if _is_last(repo, view, plan) if commit is None else _advance(repo, commit, view.head, request.message):
                 if notice is None and (view.ours or plan.entries):
                     fsio.unlink(NOTES, root=request.state)
                 return Committed(commit, plan.left, (notice,) if notice else ())
@@ -163,6 +161,11 @@ def _is_control(char: str) -> bool:
 
 
 # The user's index, then the branch
+
+
+def _is_last(repo: Repo, view: View, plan: Plan) -> bool:
+    """Tell whether HEAD is still what the index was given entries of: the user's next commit would take others back."""
+    return not plan.entries or repo.head() == view.head
 
 
 def _stage(repo: Repo, state: Path, view: View, plan: Plan) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 from mdmem.model import ClaimKind
-from mdmem.text.extract.phrases import Rule, best, rules, words
+from mdmem.text.extract.phrases import Rule, best, compiled
 
 
 def found(hidden: str) -> dict[ClaimKind, float]:
@@ -20,13 +20,7 @@ def found(hidden: str) -> dict[ClaimKind, float]:
 
 @cache
 def _rules() -> tuple[Rule, ...]:
-    said = words(_WORDS)
-    return (
-        *rules("preference", _PREFERENCES, said),
-        *rules("decision", _DECISIONS, said),
-        *rules("todo", _TODOS, said),
-        *rules("fact", _FACTS, said),
-    )
+    return compiled(_WORDS, {"preference": _PREFERENCES, "decision": _DECISIONS, "todo": _TODOS, "fact": _FACTS})
 
 
 _WORDS = r"""

@@ -11,7 +11,7 @@ from functools import cache
 
 from mdmem.model import ClaimKind
 from mdmem.text.extract import english_facts
-from mdmem.text.extract.phrases import Rule, best, rules, words
+from mdmem.text.extract.phrases import Rule, best, compiled
 
 
 def found(hidden: str) -> dict[ClaimKind, float]:
@@ -21,12 +21,8 @@ def found(hidden: str) -> dict[ClaimKind, float]:
 
 @cache
 def _rules() -> tuple[Rule, ...]:
-    said = words(_WORDS)
-    return (
-        *rules("preference", _PREFERENCES, said),
-        *rules("decision", _DECISIONS, said),
-        *rules("todo", _TODOS, said),
-        *rules("fact", english_facts.FACTS, said),
+    return compiled(
+        _WORDS, {"preference": _PREFERENCES, "decision": _DECISIONS, "todo": _TODOS, "fact": english_facts.FACTS}
     )
 
 

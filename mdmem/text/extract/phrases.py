@@ -43,6 +43,12 @@ def rules(kind: ClaimKind, table: str, said: Mapping[str, str]) -> Iterator[Rule
         yield Rule(kind, float(sure), re.compile(_filled(pattern, said), re.IGNORECASE))
 
 
+def compiled(said: str, tables: Mapping[ClaimKind, str]) -> tuple[Rule, ...]:
+    """Read all rules of a language: a table for each kind of claim, in the words of `said`."""
+    known = words(said)
+    return tuple(rule for kind, table in tables.items() for rule in rules(kind, table, known))
+
+
 def best(table: Iterable[Rule], hidden: str) -> dict[ClaimKind, float]:
     """Return how sure the surest rule of each kind is that a text meets."""
     sure: dict[ClaimKind, float] = {}
