@@ -73,7 +73,7 @@ def _sweep(folder: Path, chosen: dict[str, Act], *, follow: bool) -> Outcome:
         place = acts.ground(fast, chosen)
         lots = [(name, point) for name, act in chosen.items() for point in acts.watched(place, act, follow=follow)]
         attempt = partial(_kill_one, place, chosen, follow=follow)
-        return spread(lots, attempt, seconds=300)  # every call, whatever the machine
+        return spread(lots, attempt, seconds=240)  # every call, whatever the machine
 
 
 def _library(folder: Path) -> Outcome:

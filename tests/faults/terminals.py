@@ -23,7 +23,7 @@ from pathlib import Path
 
 import hostile_commands as commands
 from hostile_commands import Home
-from outcome import Outcome
+from outcome import Outcome, chance
 
 ESC, BEL, ST = "\x1b", "\x07", "\x1b\\"
 STEERING = (
@@ -358,18 +358,19 @@ ECHOES = (
 """What says again what was typed: a query, or an error about a word."""
 
 
-def echoed(folder: Path, *, payloads: Sequence[str], echoes: int = len(ECHOES)) -> Outcome:
-    """Type each payload where it is said again, three commands for each in turn."""
+def echoed(folder: Path, *, payloads: Sequence[str], often: int) -> Outcome:
+    """Type each payload so often where it is said again: in the commands in turn, from one that depends on the seed."""
     home = commands.settle(folder)
     commands.furnish(home)
     failures, tries = list[str](), 0
+    first = chance("echoed").randrange(len(ECHOES))
     for number, text in enumerate(payloads):
         word = text.replace("\0", "0")
         if any("\ud800" <= char <= "\udfff" and not "\udc80" <= char <= "\udcff" for char in word):
             continue
-        for step in range(3):
+        for step in range(often):
             tries += 1
-            failures += _looked_at(home, [*ECHOES[(number * 3 + step) % echoes], word], 80, {})
+            failures += _looked_at(home, [*ECHOES[(first + number * often + step) % len(ECHOES)], word], 80, {})
     return Outcome(tries, failures)
 
 
@@ -415,21 +416,25 @@ def commands_run(home: Home, words: Sequence[str], typed: str = "") -> str:
     return done.stdout.decode("utf-8")
 
 
-def pipes(folder: Path, wanted: Iterable[str]) -> Outcome:
-    """Print into pipes that nobody reads, that are closed at once, and with no streams at all."""
+CLOSED = (
+    "{} </dev/null | head -1",
+    "{} </dev/null >&-",
+    "{} 2>&- </dev/null",
+    "{} <&- >&- 2>&-",
+    "{} </dev/null | :",
+)
+"""How a shell runs a command whose streams are closed, at once or soon."""
+
+
+def pipes(folder: Path, wanted: Iterable[str], *, ways: int) -> Outcome:
+    """Print into pipes that nobody reads, that are closed at once, and with no streams at all: in so many ways each."""
     home = settle(folder, PAYLOADS[:40])
     failures, tries = list[str](), 0
     for words in (words for name in wanted for words in commands.lines(name)):
         if "init" in words or commands.lasts(words):
             continue
         line = " ".join(f"'{word}'" for word in (str(home.script), *words))
-        for shell in (
-            "{} </dev/null | head -1",
-            "{} </dev/null >&-",
-            "{} 2>&- </dev/null",
-            "{} <&- >&- 2>&-",
-            "{} </dev/null | :",
-        ):
+        for shell in chance("pipes", words).sample(CLOSED, ways):
             tries += 1
             done = subprocess.run(
                 ["sh", "-c", shell.format(line)],
@@ -447,7 +452,7 @@ def pipes(folder: Path, wanted: Iterable[str]) -> Outcome:
 FULL: Mapping[str, Callable[[Path], Outcome]] = {
     "terminal: every payload in every field, by every command": lambda folder: printed(folder, commands.commands()),
     "terminal: narrow, plain, without UTF-8 or colours": lambda folder: elsewhere(folder),
-    "terminal: what was typed, said again": lambda folder: echoed(folder, payloads=PAYLOADS),
+    "terminal: what was typed, said again": lambda folder: echoed(folder, payloads=PAYLOADS, often=2),
     "terminal: JSON gives every text back": lambda folder: as_json(folder),
-    "terminal: closed pipes and streams": lambda folder: pipes(folder, commands.commands()),
+    "terminal: closed pipes and streams": lambda folder: pipes(folder, commands.commands(), ways=2),
 }
