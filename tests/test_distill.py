@@ -28,8 +28,10 @@ from mdmem.distill import (
     read_reply,
     revise,
 )
+from mdmem.distill.clauses import clauses, negations
+from mdmem.distill.figures import numbers
 from mdmem.distill.prompt import BATCH, ENTRY
-from mdmem.distill.words import clauses, content, negations, numbers
+from mdmem.distill.words import content
 from mdmem.model import Claim, Entry
 from mdmem.text.claims import digest, guarded, line_of
 
@@ -606,7 +608,40 @@ REARRANGED = [
     ("比起咖啡我更喜欢茶", "比起茶用户更喜欢咖啡"),
     ("At most 2 rooms", "At least 2 rooms"),
     ("至少两间房", "最多两间房"),
+    ("Jonas lent me 300 euros, to be paid back in January.", "User lent Jonas 300 euros, due back in January."),
+    ("Emre's daughter starts school in autumn; mine is three.", "User's daughter starts school in autumn."),
+    ("表哥在杭州开了家面馆。我还在原来的公司。", "用户在杭州开了家面馆"),
+    ("阿琳打算辞职去读博，我劝她再想想。", "用户打算辞职去读博"),
+    ("Parking costs 4 euros an hour on weekdays.", "Parking costs 4 euros a day on weekdays."),
+    ("Water the plants every second day.", "Water the plants daily."),
+    ("主库在 10.0.3.12，从库在 10.0.3.21。", "主库在 10.0.3.21"),
+    ("Stand-up is at 9:30, the retro at 15:00.", "The retro is at 9:30."),
+    ("如果周五前回归测试不过，就推迟发布。", "回归测试不过，推迟发布"),
+    ("If the tests fail by Friday, we postpone the release.", "We postpone the release on Friday."),
+    ("I used to run every morning.", "User runs every morning."),
+    ("以前爱打篮球，膝盖伤了以后就不打了。", "用户爱打篮球"),
+    ("一部分老用户还没迁移到新系统。", "老用户都还没迁移到新系统"),
+    ("Sometimes Mara works from Lisbon.", "Mara always works from Lisbon."),
+    ("User hates voice messages but is fine with video calls.", "User hates voice messages and video calls."),
+    ("I'd love to try sailing one day.", "User enjoys sailing."),
+    ("在想要不要换成电车，还没定。", "用户换成电车"),
+    ("I don't mind spicy food.", "User dislikes spicy food."),
+    ("Ask HR whether unused days carry over.", "Unused days carry over."),
+    ("上线之前要先关掉定时任务。", "上线之后关掉定时任务"),
 ]
+
+OWED = [
+    ("Victor promised to send me the draft on Monday.", "Send Victor the draft on Monday."),
+    ("小高答应周一把设计稿发我。", "周一把设计稿发给小高"),
+    ("Visa forms are sent, now just waiting for the embassy.", "Send the visa forms to the embassy."),
+]
+
+
+@pytest.mark.parametrize(("said", "text"), OWED)
+def test_what_is_done_or_for_others_to_do_is_no_to_do(said, text):
+    source = entry(said)
+    (found,) = judge([Claim("todo", text, (source.address,))], [source], memory="", ours=())
+    assert (found.outcome, found.reason[:20]) == ("review", "its source says that")
 
 
 @pytest.mark.parametrize(("said", "text"), REARRANGED)
@@ -635,6 +670,17 @@ RETOLD = [
     ("答应小满周末带她去看展", "周末带小满去看展"),
     ("Mara hates coriander and loves basil.", "Mara loves basil."),
     ("The dog is called Miso. He is 4 years old.", "The dog Miso is 4 years old."),
+    ("Our dog Pippin is eleven.", "User's dog Pippin is 11 years old."),
+    ("No runs longer than 3 km until December.", "No runs over 3 km until December."),
+    ("Mum turns 70 on 9 February.", "User's mother turns 70 on 9 February 2027."),
+    ("I moved to Porto in March.", "User has lived in Porto since March."),
+    ("Ran 8.4 km in 47 minutes, slow but no knee pain.", "User ran 8.4 km in 47 min without knee pain."),
+    ("Pepper needs tablets twice a day.", "Pepper needs tablets twice daily."),
+    ("We keep chat logs for ninety days.", "Chat logs are kept for 90 days."),
+    ("小周上周升了组长，现在带五个人。", "小周上周升任组长，目前带五个人"),
+    ("妈妈不爱用智能手机。", "用户的母亲不喜欢用智能手机"),
+    ("房租从一千加到一千五。", "房租从 1000 加到 1500"),
+    ("讨论后决定用 Kafka 代替 RabbitMQ，主要是要回放消息。", "决定用 Kafka 代替 RabbitMQ，因为需要回放消息"),
 ]
 
 

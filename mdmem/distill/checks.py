@@ -10,13 +10,14 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mdmem.distill import danger, jest, replacing, support
+from mdmem.distill import danger, jest, replacing, stance, subjects, support
 from mdmem.distill.page import Bullet, Page
 from mdmem.distill.page import read as read_page
 from mdmem.distill.reply import DOUBTED
 from mdmem.model import Claim, Entry
 from mdmem.text import claims as lines
 from mdmem.text.claims import digest, fold, guarded, unboxed
+from mdmem.text.extract.closing import closed
 
 PREFERENCES = 3
 """New preferences that one checkpoint may keep; the rest is asked about."""
@@ -191,7 +192,7 @@ def _doubt(claim: Claim, text: str, sources: Sequence[Entry], target: Bullet | N
     if not sources:
         return "none of the entries given is named as its source"
     found = next(filter(None, (danger.in_source(entry.text) for entry in sources)), "")
-    found = found or jest.doubt(claim, sources)
+    found = found or jest.doubt(claim, sources) or _done(claim, text, sources)
     found = found or support.doubt(text, sources, target.said.text if target else "")
     if found:
         return found
@@ -200,10 +201,19 @@ def _doubt(claim: Claim, text: str, sources: Sequence[Entry], target: Bullet | N
     return "" if claim.confidence >= SURE else _unsure(claim, sources)
 
 
+def _done(claim: Claim, text: str, sources: Sequence[Entry]) -> str:
+    if claim.kind != "todo" or claim.text.startswith("[x]"):
+        return ""
+    if any(closed(entry, [text]) for entry in sources):
+        return "its source says that it is done"
+    other = subjects.owed_by_others(text, support.told(sources))
+    return f"its source says that {other} is to do so" if other else ""
+
+
 def _unsure(claim: Claim, sources: Sequence[Entry]) -> str:
     if claim.confidence <= DOUBTED:
         return "not sure: the model itself marks it so"
-    hedged = any(support.UNSURE.search(entry.text) for entry in sources)
+    hedged = any(stance.UNSURE.search(entry.text) for entry in sources)
     return "not sure: its source is not sure either" if hedged else "not sure"
 
 

@@ -59,7 +59,8 @@ def doubt(claim: Claim, sources: Sequence[Entry]) -> str:
     if any(map(_ROLE.search, texts)) or any(map(_STAGE.search, texts)):
         return "it was said in play"
     if claim.kind != "preference" and (
-        any(map(_TOLD.search, texts)) or any(_STORIES.intersection(_tags(entry)) for entry in sources)
+        (claim.kind != "todo" and any(map(_TOLD.search, texts)))
+        or any(_STORIES.intersection(_tags(entry)) for entry in sources)
     ):
         return "it belongs to a story or a joke"
     if any(map(_TAKEN_BACK.search, texts)):

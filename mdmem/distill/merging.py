@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from mdmem.distill import danger, partners
+from mdmem.distill.clauses import NEGATION, negations
+from mdmem.distill.figures import numbers
 from mdmem.distill.prompt import fill, shown
 from mdmem.distill.reply import BadReply, decoded, unfenced
-from mdmem.distill.support import contradiction
-from mdmem.distill.words import NEGATION, content, names, negations, numbers, pool, runs, unknown
+from mdmem.distill.stance import contradiction
+from mdmem.distill.words import content, names, pool, runs, unknown
 from mdmem.text import markdown
 from mdmem.text.analyze import is_cjk
 

@@ -104,7 +104,7 @@ _ANYWHERE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
 )
 _IN_CLAIMS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("words to its reader", (r"\b(?:you|yours?|yourself)\b|[你您]",)),
+    ("words to its reader", (r"(?<!thank-)(?<!thank )\b(?:you|yours?|yourself)\b|[你您]",)),
     (
         "a rule for an assistant",
         (

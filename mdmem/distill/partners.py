@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 
-from mdmem.distill.words import Clause, Pool, clauses, content, names, negations, pieces, pool, runs, stem, unknown
+from mdmem.distill.clauses import Clause, clauses, denied, negations
+from mdmem.distill.words import Pool, content, is_plain, names, pieces, pool, runs, stem, unknown, wide_pool
 from mdmem.text.analyze import is_cjk, unify
 
 _JOINS = frozenset({"and", "or", "plus", "the", "a", "an", "和", "与", "跟", "及", "或", "的", "、"})
@@ -29,7 +30,7 @@ _DAY = re.compile(r"(?i)(?:jan|febr)uary|march|april|may|june|july|august|(?:sep
 @lru_cache(maxsize=32)
 def told_clauses(told: str) -> tuple[tuple[Clause, Pool], ...]:
     """Give the clauses of what was told, ready for comparing: many claims rest on the same entries."""
-    return tuple((clause, pool(clause.text)) for clause in clauses(told))
+    return tuple((clause, wide_pool(clause.text)) for clause in clauses(told))
 
 
 def nearest(units: Sequence[str], told: str) -> list[Clause]:
@@ -57,9 +58,16 @@ def _is_patched(clause: Clause, told: str) -> bool:
     used = list(_cover(clause, units, told))
     if len(used) < 2:
         return False
-    here = pool(clause.text)
-    partly = [one for one, _ in used if any(unknown(one.text, here))]
+    here = wide_pool(clause.text)
+    partly = [
+        one for one, _ in used if any(is_cjk(word[0]) or not is_plain(word, "") for word in unknown(one.text, here))
+    ]
     return len(partly) > 1 or any(_turns(clause, units, one, taken) for one, taken in used)
+
+
+def cover(clause: Clause, units: Sequence[str], told: str) -> list[Clause]:
+    """Give the clauses that a claim's clause is put together from."""
+    return [one for one, _ in _cover(clause, units, told)]
 
 
 def _cover(clause: Clause, units: Sequence[str], told: str) -> Iterator[tuple[Clause, list[str]]]:
@@ -83,6 +91,9 @@ def _turns(clause: Clause, units: Sequence[str], one: Clause, taken: Sequence[st
     """Tell whether what is taken from a clause is denied in one of the two alone; who it is about is not."""
     if (negations(clause.text) - negations(one.text)) % 2 == 0:
         return False
+    here, there = (wide_pool(denied(each.text)) for each in (clause, one))
+    if negations(clause.text) + negations(one.text) == 1 and clause.text.isascii():
+        return any(here.has(unit) != there.has(unit) for unit in taken)
     own = content(one.text)
     subject = {units[0]} | ({own[0]} if len(own) > 1 else set())
     return not set(taken) <= subject

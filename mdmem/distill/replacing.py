@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mdmem.distill.support import subject
-from mdmem.distill.words import clauses, content, names, numbers, pool
+from mdmem.distill.clauses import clauses
+from mdmem.distill.figures import numbers
+from mdmem.distill.subjects import subject
+from mdmem.distill.words import content, names, pool
 from mdmem.text.claims import unboxed
 
 _CHANGE = re.compile(

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
+from mdmem.distill import vocabulary
+from mdmem.distill.figures import DIGITS, ENGLISH, SCALES, numbers
 from mdmem.text.analyze import STOP_WORDS, identifiers, is_cjk, unify
 
 # --- words that carry the sentence and not what it says
@@ -22,7 +24,7 @@ _FRAME = frozenset(
     want wants wanted wish wishes need needs needed has have having had be being been is are was were do does did
     say says said tell told mention mentions mentioned report reports reported note notes noted
     also both very really quite especially particularly including include includes such like as now currently still
-    all every each rather instead
+    promise promises promised all every each rather instead
     one ones thing things something someone more most any some other others than via per about because since due
     however although therefore but while both result merged version hence thus please
     """.split()  # noqa: SIM905 - a list literal of a hundred words is no easier to read
@@ -32,57 +34,6 @@ _FRAME_ZH = re.compile(
     "|以及|或者|还有|而且|并且|但是|然而|不过|因此|所以|因为|由于|例如|包括|其中|等等|一个|一种|这个|那个|他们|她们|我们"
     "|[的了着是在和与也都就把被很]"
 )
-
-NEGATION = "not"
-"""The unit that stands for every way of saying no."""
-
-_NO = re.compile(
-    r"\b(?:not|no|never|none|nothing|nobody|neither|nor|without|cannot|hat(?:es?|ed|ing)|dislik(?:es?|ed|ing)"
-    r"|detest(?:s|ed)?|avoid(?:s|ed|ing)?|refus(?:es?|ed|ing)|stopp?(?:s|ed|ing)?|quit(?:s|ting)?|gave up|gives up"
-    r"|allergic|allergy|intoleran(?:t|ce)|except|un(?:able|willing))\b"
-    r"|n['’]t\b|\b(?:do|does|did|is|are|was|were|ca|wo|would|should|could|has|have|must)nt\b"
-    r"|[不没無无别未勿莫]|讨厌|反感|厌恶|拒绝|避免|戒|过敏|禁",
-    re.IGNORECASE,
-)
-_NOT_NO = re.compile(
-    r"\bnot (?:only|just|merely)\b|\bno (?:doubt|problem|matter|wonder|later than|more than|less than)\b|\bno\. ?\d"
-    r"|(.)不\1|不[错仅但只过断久同管论]|差不多|了不起|对不起|不好意思|不得不|要不然|没错|没问题"
-    r"|特别|别[的人墅名致]|[分区级性类识个告]别|[无無]论|未来|无锡|无线",
-    re.IGNORECASE,
-)
-
-
-def negations(text: str) -> int:
-    """Count the words of a clause that say no."""
-    return len(_NO.findall(_NOT_NO.sub(" ", text)))
-
-
-# --- clauses
-
-_SENTENCE = re.compile(r"[^.!?。！？…\n]*(?:[.!?](?=\S)[^.!?。！？…\n]*)*[.!?。！？…\n]*")
-_CLAUSE = re.compile(
-    r"(?<!\d)[,，](?!\d)|(?<=\d), |[;；、，]|(?<!\d):(?!\d)|[：—]|\s[-–]\s|\b(?:but|and|although|while)\b|但是?|而"
-)
-_ASKS = re.compile(r"[?？]|[吗呢][。！\s]*\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Clause:
-    """A part of a sentence, the sentence, and whether that asks."""
-
-    text: str
-    sentence: str
-    asks: bool
-
-
-def clauses(text: str) -> Iterator[Clause]:
-    """Yield the clauses of a text, in order."""
-    for sentence in _SENTENCE.findall(text):
-        asks = bool(_ASKS.search(sentence.rstrip()))
-        for piece in _CLAUSE.split(sentence):
-            if re.search(r"\w", piece):
-                yield Clause(piece.strip(), sentence, asks)
-
 
 # --- what it says
 
@@ -103,12 +54,16 @@ def stem(word: str) -> str:
     return cut[:-1] if len(cut) > 3 and cut[-1] == cut[-2] and cut[-1] not in "aeiou" else cut
 
 
+def _folded(text: str) -> str:
+    return re.sub(r"(?<=\byear)(s?)[ -]old\b", r"\1", unify(text).casefold().replace("’", "'"))
+
+
 def content(text: str) -> tuple[str, ...]:
     """List what a text says, each once: stems of words, pairs of CJK characters, without what only carries it.
 
     Plain numbers and dates are left to `numbers`.
     """
-    folded = unify(text).casefold().replace("’", "'")
+    folded = _folded(text)
     found: dict[str, None] = {}
     for run in runs(_FRAME_ZH.sub(" ", _AMOUNT.sub(" ", folded))):
         if is_cjk(run[0]):
@@ -118,25 +73,25 @@ def content(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def unknown(text: str, here: Pool) -> Iterator[str]:
+def unknown(text: str, here: Pool, *, plain: re.Pattern[str] | None = None) -> Iterator[str]:
     """Yield each word of a text that says something and does not stand in another, in either language.
 
     Numbers are left to `numbers`. CJK text is taken apart into the longest stretches that the other text has; what
-    remains are single characters, which say something unless they only join.
+    remains are single characters, which say something unless they only join. Stretches that are `plain` count as known.
     """
-    folded = unify(text).casefold().replace("’", "'")
+    folded = _folded(text)
     for run in runs(_FRAME_ZH.sub(" ", _AMOUNT.sub(" ", folded))):
         if is_cjk(run[0]):
-            yield from _strange(run, here)
-        elif not is_frame(run) and run not in _ENGLISH and not here.has(stem(run)):
+            yield from _strange(run, here, plain)
+        elif not is_frame(run) and run not in ENGLISH and not here.has(stem(run)):
             yield run
 
 
-def _strange(run: str, here: Pool) -> Iterator[str]:
+def _strange(run: str, here: Pool, plain: re.Pattern[str] | None) -> Iterator[str]:
     """Yield the stretches of a run of CJK characters that are not known, with one known character at most in front."""
     rest = ""
-    for piece in pieces(run, here):
-        joins = piece in _JOINING or piece in _DIGITS or piece in _SCALES
+    for piece in pieces(run, here, plain):
+        joins = piece in _JOINING or piece in DIGITS or piece in SCALES
         known = len(piece) > 1 or (joins and not rest) or (piece == run and piece in here.folded)
         if known and rest:
             yield rest
@@ -151,15 +106,24 @@ _JOINING = frozenset(
 """Characters that join others and say little alone."""
 
 
-def pieces(run: str, here: Pool) -> Iterator[str]:
-    """Take a run of CJK characters apart into the longest stretches that a text has, and single characters."""
-    at = 0
+def pieces(run: str, here: Pool, plain: re.Pattern[str] | None = None) -> list[str]:
+    """Take a run of CJK characters apart into stretches that a text has, or that are plain, and single characters.
+
+    As few characters as can be remain single, in as few pieces as can be.
+    """
+    best: list[tuple[int, int, int]] = [(0, 0, len(run))] * (len(run) + 1)  # singles, pieces, end of the first
+    for at in reversed(range(len(run))):
+        ends = [at + 1]
+        while ends[-1] < len(run) and run[at : ends[-1] + 1] in here.folded:
+            ends.append(ends[-1] + 1)
+        word = plain.match(run, at) if plain else None
+        ends += [word.end()] if word and word.end() > at + 1 else []
+        best[at] = min((best[end][0] + (end == at + 1), best[end][1] + 1, end) for end in ends)
+    found, at = [], 0
     while at < len(run):
-        end = at + 1
-        while end < len(run) and run[at : end + 1] in here.folded:
-            end += 1
-        yield run[at:end]
-        at = end
+        found.append(run[at : best[at][2]])
+        at = best[at][2]
+    return found
 
 
 def runs(text: str) -> Iterator[str]:
@@ -182,69 +146,68 @@ class Pool:
     folded: str
     stems: frozenset[str]
     numbers: frozenset[str]
+    senses: frozenset[int] = frozenset()
 
     def has(self, unit: str) -> bool:
         """Tell whether a unit of `content`, or each part of one, stands in the text."""
         if is_cjk(unit[0]):
             return unit in self.folded
-        return unit in self.stems or all(stem(part) in self.stems for part in _PART.split(unit) if part)
+        return self._says(unit) or all(self._says(stem(part)) for part in _PART.split(unit) if part)
+
+    def _says(self, unit: str) -> bool:
+        return unit in self.stems or not self.senses.isdisjoint(senses().get(unit, ()))
 
 
 def pool(text: str) -> Pool:
     """Make a text ready for comparing."""
-    folded = unify(text).casefold().replace("’", "'")
+    folded = _folded(text)
     words = [run for run in runs(folded) if not is_cjk(run[0])]
     parts = (part for word in words for part in _PART.split(word) if part)
     told = re.sub(r"\s+", "", folded)
     return Pool(f"{told}\n{_FRAME_ZH.sub('', told)}", frozenset(map(stem, (*words, *parts))), frozenset(numbers(text)))
 
 
-# --- numbers
+def wide_pool(text: str) -> Pool:
+    """Make a text ready for comparing, together with the words that say the same as its own."""
+    narrow = pool(text)
+    meant = frozenset(sense for word in narrow.stems for sense in senses().get(word, ()))
+    return replace(narrow, folded=f"{narrow.folded}\n{vocabulary.synonyms(narrow.folded)}", senses=meant)
 
-_DIGITS = {"〇": 0, "零": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
-_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
-_ENGLISH = {
-    **{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10},
-    **{"eleven": 11, "twelve": 12},
-    **{"twice": 2, "thrice": 3, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "hundred": 100},
-    "dozen": 12,
-}
-NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
-NUMERAL = re.compile(
-    "(?<![十百千万〇零一二两三四五六七八九])(?!十分|千万别|万一|三明治|四川|五行|百度|百科|[一二两三四五六七八九十]点?[儿些]|一)"
-    "[〇零一二两三四五六七八九十百千万]+"
+
+_THINGS = frozenset(
+    "茶酒奶糖盐油米面饭肉鱼虾蟹蛋菜果瓜豆汤粥辣甜咸酸苦鲜猫狗鸟马牛羊猪鸡鸭兔药病头手脚眼耳牙胃心肝肺腿腰背书笔车船床门窗花树草山水火雪雨风"
+    "上下左右前后大小多少高低早晚男女子父母兄弟姐妹红黄蓝绿黑白紫灰东西南北新旧老冷热买卖借进出开关升降增减加快慢轻重长短内外公私正负软硬春夏秋冬"
+    "无不没未别勿莫非都全总常偶"
 )
-WORD_NUMBER = re.compile(r"\b(?:" + "|".join(word for word in _ENGLISH if word != "one") + r")\b")
+"""Characters that each say something by themselves, or the opposite of another."""
 
 
-def numbers(text: str) -> tuple[str, ...]:
-    """List the numbers of a text, each once: as digits, without the commas of thousands; numerals count as well."""
-    folded = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", unify(text).casefold())
-    return tuple(
-        dict.fromkeys(digits(match[0]) for kind in (NUMBER, WORD_NUMBER, NUMERAL) for match in kind.finditer(folded))
-    )
+def is_plain(word: str, told: str, *, loose: bool = False) -> bool:
+    """Tell whether a word says too little to make a claim untrue.
+
+    A stretch of CJK characters may also hold one character of what was told, between those that say little.
+    """
+    if not is_cjk(word[0]):
+        return stem(word) in _plain()
+    bare = vocabulary.plain_han().sub("", word)
+    if not bare or (len(bare) == 1 and bare in told and bare not in _THINGS):
+        return True
+    return len(word) == 1 and word not in _THINGS and loose
 
 
-def digits(number: str) -> str:
-    """Give a number of a text, which is one of those three kinds, in digits."""
-    if number in _ENGLISH:
-        return str(_ENGLISH[number])
-    return number if number[0].isdecimal() else str(_value(number))
+@cache
+def _plain() -> frozenset[str]:
+    return frozenset(map(stem, vocabulary.plain()))
 
 
-def _value(numeral: str) -> int:
-    """Read Chinese numerals: 十五, 二十, 三百零五, 两千; digits in a row, as in a year, too."""
-    if not any(char in _SCALES for char in numeral):
-        return int("".join(str(_DIGITS[char]) for char in numeral))
-    total = digit = 0
-    for char in numeral:
-        if char in _SCALES:
-            scale = _SCALES[char]
-            total = (total + digit) * scale if scale == 10_000 else total + max(digit, 1) * scale
-            digit = 0
-        else:
-            digit = _DIGITS[char]
-    return total + digit
+@cache
+def senses() -> dict[str, frozenset[int]]:
+    """Map the stems of English synonyms to the numbers of what they say."""
+    found: dict[str, set[int]] = {}
+    for number, group in enumerate(vocabulary.groups()):
+        for word in group:
+            found.setdefault(stem(word), set()).add(number)
+    return {word: frozenset(numbers) for word, numbers in found.items()}
 
 
 # --- names and what is quoted

@@ -53,7 +53,8 @@ _TOLD = re.compile(
     joined(
         r"""
         ^(?:that's |it's |all )?(?:done|finished|completed)(?: with (?:that|this|the))?\b|\bdone with (?:that|this)\b
-        |\bis (?:now )?(?:done|finished|sent|paid|booked|ordered|returned|handed in|delivered|renewed)\b
+        |\b(?:is|are|was|were|ha(?:s|ve) been) (?:now |already )?(?:done|finished|sent|paid
+        |booked|ordered|returned|handed in|delivered|renewed)\b
         |承诺(?:已经?)?(?:完成|兑现)|(?:这|那)件(?:事|待办).{0,4}(?:完成|办|做)(?:好|完)?了|待办完成|^(?:搞定|办好
         |做完|完成)了
         """
@@ -76,7 +77,7 @@ _NOT = re.compile(
         |going to|again|asked|another|first|part|draft of|copy of|tomorrow|before|wrong|old
         |(?:to|sent|told|gave|showed) (?:me|us))\b|n't\b
         |没|未|还差|一半|部分|差点|快要|准备|打算|想|要是|除了|但|不过|忘|又|再|另一|初稿|退|错|别的|取消|明天|后天
-        |下周|给我|[发寄送]来|收到
+        |下周|该|得[把去先]|需要?|给我|[发寄送]来|收到
         """
     ),
     re.IGNORECASE,

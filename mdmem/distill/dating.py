@@ -1,0 +1,83 @@
+"""The days that entries name by where they lie from their own: `tomorrow`, 下周三, "in March".
+
+Owns which parts of dates a claim may say because its sources mean them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from functools import lru_cache
+
+from mdmem.distill.figures import digits
+from mdmem.model import Entry
+from mdmem.text.analyze import unify
+from mdmem.text.extract.days import absolute
+
+
+def parts(number: str) -> tuple[str, ...]:
+    """Take a date, or a number like one, apart: `2026-12-04` is `2026`, `12`, `4`."""
+    return tuple(part.lstrip("0") or "0" for part in re.split(r"\D", number) if part)
+
+
+DATED = re.compile(
+    r"(?i)\b[12]\d{3}(?:-\d\d?){1,2}\b|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:%s)\w*(?:,? [12]\d{3})?"
+    r"|\b(?:%s)\w*\.? (?:\d{1,2}(?:st|nd|rd|th)?\b(?:,? [12]\d{3})?|[12]\d{3}\b)|\d+ ?[年月日号]"
+    r"|\b(?:in|since|until|by|of) [12]\d{3}\b(?![-/]\d)" % (("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec",) * 2)
+)
+"""Numbers that are parts of a date."""
+
+_ISO = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b")
+_SEARCHED = 2_000
+"""Characters of an entry that are searched for days."""
+
+
+@lru_cache(maxsize=256)
+def days(entry: Entry) -> frozenset[str]:
+    """Give the parts of the dates that an entry names by where they lie from its own, which is one of them."""
+    if entry.date is None:
+        return frozenset()
+    today = entry.date.date()
+    told = [today.isoformat(), *_counted(entry), *map(str, _years(entry.text[:_SEARCHED], today))]
+    return frozenset(part for each in told for part in parts(each))
+
+
+def _years(text: str, today: date) -> Iterator[int]:
+    """Yield the years that a text means without their number: those of its months, and of 明年 or "last year"."""
+    yield from (today.year + step for pattern, step in _YEARS if pattern.search(text))
+    for match in _MONTH.finditer(unify(text).casefold()):
+        month = _MONTH_NAMES.index(match[1][:3]) + 1 if match[1] else int(digits(match[2]))
+        yield from (today.year + (month < today.month), today.year - (month > today.month))
+
+
+_YEARS = (
+    (re.compile(r"(?i)\bnext year\b|明年|来年"), 1),
+    (re.compile(r"(?i)\blast year\b|去年"), -1),
+    (re.compile(r"(?i)\b(?:this year|end of the year|year[- ]end)\b|今年|年底|年末"), 0),
+)
+_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = re.compile(rf"\b({'|'.join(_MONTH_NAMES)})[a-z]*\b|(1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])月")
+
+
+@lru_cache(maxsize=256)
+def _counted(entry: Entry) -> tuple[str, ...]:
+    """List the dates that an entry names by where they lie from its own, as `2026-11-29`, and those it has so."""
+    if entry.date is None:
+        return ()
+    text = entry.text[:_SEARCHED]
+    told = (absolute(text, text, entry.date, ahead=ahead) for ahead in (True, False))
+    return tuple(dict.fromkeys(found for each in told for found in _ISO.findall(each)))
+
+
+def named_days(sources: Sequence[Entry]) -> str:
+    """Give the weekdays and months of the dates that entries name without them."""
+    words: list[str] = []
+    for day in (day for entry in sources for day in _counted(entry) if day.count("-") == 2):
+        try:
+            found = date.fromisoformat(day)
+        except ValueError:
+            continue
+        number = "一二三四五六日"[found.weekday()]
+        words += [f"{found:%A %B}", f"周{number} 星期{number}"]
+    return " ".join(words)

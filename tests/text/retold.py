@@ -1,0 +1,55 @@
+"""Claims as a model may write them, each beside the entry it names: true to it, or not. From `retold.tsv`.
+
+A row has: `honest` or `false`, language, kind, entry, claim. The even rows were looked at while the checks were made;
+the odd ones were set aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import labelled
+
+from mdmem.distill import judge
+from mdmem.model import Claim
+
+SET = Path(__file__).with_name("retold.tsv")
+DAY = "2026-11-28"
+"""When all entries were written, a Saturday."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One claim, its label, and what the checks say: whether it may go to memory, else why not."""
+
+    number: int
+    honest: bool
+    language: str
+    said: str
+    text: str
+    accepted: bool
+    reason: str
+
+
+def told(half: str = "") -> Iterator[Told]:
+    """Judge each claim of a half, `build` or `held`, or of both."""
+    for number, row in enumerate(SET.read_text(encoding="utf-8").splitlines()):
+        if half and (number % 2 == 0) != (half == "build"):
+            continue
+        label, language, kind, said, text = row.split("\t")
+        entry = labelled.entry(said, DAY)
+        (found,) = judge([Claim(kind, text, (entry.address,))], [entry], memory="# Memory\n", ours=())
+        yield Told(number, label == "honest", language, said, text, found.outcome == "accept", found.reason)
+
+
+def table(half: str) -> Iterator[str]:
+    """Yield a Markdown table of how many claims of each label and language go to memory, and how many to review."""
+    rows = list(told(half))
+    yield "| claims | language | all | to memory | to review |"
+    yield "|---|---|---|---|---|"
+    for honest, language in product((True, False), labelled.LANGUAGES):
+        some = [row.accepted for row in rows if (row.honest, row.language) == (honest, language)]
+        yield f"| {'true' if honest else 'false'} | {language} | {len(some)} | {sum(some)} | {len(some) - sum(some)} |"
