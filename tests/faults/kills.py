@@ -66,22 +66,22 @@ def _kill_one(place: Ground, chosen: dict[str, Act], lot: tuple[str, Point], *, 
     return kill(place, lot[0], chosen[lot[0]], lot[1], follow=follow)
 
 
-def _sweep(folder: Path, chosen: dict[str, Act], *, follow: bool) -> Outcome:
+def _sweep(folder: Path, chosen: dict[str, Act], *, follow: bool, seconds: float) -> Outcome:
     if not tracing.works():
         return Outcome(0, [NEEDED])
     with in_memory(folder) as fast, acts.standing_clock():
         place = acts.ground(fast, chosen)
         lots = [(name, point) for name, act in chosen.items() for point in acts.watched(place, act, follow=follow)]
         attempt = partial(_kill_one, place, chosen, follow=follow)
-        return spread(lots, attempt, seconds=240)  # every call, whatever the machine
+        return spread(lots, attempt, seconds=seconds)
 
 
 def _library(folder: Path) -> Outcome:
-    return _sweep(folder, acts.ACTS | acts.INDEXING, follow=False)
+    return _sweep(folder, acts.ACTS | acts.INDEXING, follow=False, seconds=300)  # every call, whatever the machine
 
 
 def _library_and_git(folder: Path) -> Outcome:
-    return _sweep(folder, acts.ACTS, follow=True)
+    return _sweep(folder, acts.ACTS, follow=True, seconds=60)
 
 
 def _recovery(folder: Path) -> Outcome:
@@ -96,7 +96,7 @@ def _recovery(folder: Path) -> Outcome:
             numbers = chance("recovery", *lot)
             return again(place, lot[0], acts.ACTS[lot[0]], lot[1], [numbers.random() for _ in range(12)])
 
-        return spread(lots, attempt)
+        return spread(lots, attempt, seconds=110)
 
 
 # Making a vault

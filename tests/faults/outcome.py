@@ -80,7 +80,7 @@ def total(outcomes: Sequence[Outcome]) -> Outcome:
     return sum(outcomes, Outcome(0))
 
 
-def spread(items: Sequence[Item], attempt: Callable[[Item], Outcome], *, seconds: float = 60) -> Outcome:
+def spread(items: Sequence[Item], attempt: Callable[[Item], Outcome], *, seconds: float = 45) -> Outcome:
     """Try each item in one of a few processes, until the time is over; what was left out is said in the note.
 
     They are taken in an order that depends on the seed, so that other runs leave out others.

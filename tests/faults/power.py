@@ -516,7 +516,7 @@ def _full(folder: Path) -> Outcome:
 
     def attempt(lot: tuple[str, int]) -> Outcome:
         with in_memory(folder) as place:
-            return states(lot[0], place, chance("power", *lot), tries=106, until=until, part=slice(lot[1], None, PARTS))
+            return states(lot[0], place, chance("power", *lot), tries=94, until=until, part=slice(lot[1], None, PARTS))
 
     return spread(lots, attempt, seconds=300)
 

@@ -136,13 +136,17 @@ def report(chosen: dict[str, str], options: argparse.Namespace) -> int:
     print(f"seed {options.seed}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
     print("| fault | tries | failures | seconds | |\n| --- | ---: | ---: | ---: | --- |", flush=True)
     wrong: dict[str, list[str]] = {}
+
+    def run(name: str) -> None:
+        if failures := row(name, chosen[name], options):
+            wrong[name] = failures
+
     try:
         shared = [name for name, module in chosen.items() if not is_alone(module)]
         alone = [name for name in chosen if name not in shared]
         for names, jobs in ((shared, os.cpu_count() or 1), (alone, 1)):
             with ThreadPoolExecutor(jobs) as pool:
-                found = pool.map(lambda name: row(name, chosen[name], options), names)
-                wrong |= {name: failures for name, failures in zip(names, found, strict=True) if failures}
+                list(pool.map(run, names))
     finally:  # also after Ctrl-C
         for name, failures in wrong.items():
             print(f"\n{name}: {len(failures)} failures")

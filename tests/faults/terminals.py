@@ -142,10 +142,10 @@ BROKEN = ("byte\udcff", "\udc9b31m", "\udc80\udc9f", "\ud83d", "\udcc2\udc9b", "
 HARMLESS = ("👩‍👩‍👧", "❤️‍🔥", "می‌خواهم", "क्‍ष", "1️⃣", "שלום", "e\u0301", "会员卡", "🏳️‍🌈", "👍🏽", "日本語　全角", "ß ﬁ Ω")
 """What people write, and what therefore must be shown as it is."""
 
-ALONE = tuple(f"a{chr(code)}b" for code in (*range(1, 10), *range(11, 13), *range(14, 32), *range(127, 160)))
+SINGLE = tuple(f"a{chr(code)}b" for code in (*range(1, 10), *range(11, 13), *range(14, 32), *range(127, 160)))
 """Every control there is but the ends of lines, by itself inside a word."""
 
-PAYLOADS = (*STEERING, *HIDING, *MARKING, *BROKEN, *ALONE)
+PAYLOADS = (*STEERING, *HIDING, *MARKING, *BROKEN, *SINGLE)
 
 OURS = re.compile("\x1b\\[(?:0|1|2|31|32|1;33)m")
 """The styles of `cli.terminal`."""
