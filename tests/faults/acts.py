@@ -20,6 +20,7 @@ from unittest import mock
 import tracing
 
 from mdmem import Vault, config
+from mdmem.errors import Refused
 from mdmem.model import NewEntry
 
 NOW = datetime.fromisoformat("2026-11-29T14:30:05+01:00")
@@ -63,6 +64,12 @@ def pack_a_year(root: Path) -> None:
         Vault.open(root).parts.packing.pack()
 
 
+def pack(vault: Vault) -> None:
+    """Pack what is over, and what a trouble left where it was the next night."""
+    if vault.parts.packing.pack().left and (left := vault.parts.packing.pack().left):
+        raise Refused(f"{left[0].path} stays: {left[0].why}", "try again")
+
+
 @dataclass(frozen=True, slots=True)
 class Act:
     """An operation, and what somebody does before it; `saves` when only its like commits that."""
@@ -83,7 +90,7 @@ ACTS: dict[str, Act] = {
     "rm document": Act(lambda vault: vault.remove("a")),
     "undo": Act(lambda vault: vault.undo()),
     "commit": Act(lambda vault: vault.commit(), edit_by_hand, saves=True),
-    "pack": Act(lambda vault: vault.parts.packing.pack(), keep_a_year),
+    "pack": Act(pack, keep_a_year),
     "unpack": Act(lambda vault: vault.parts.packing.unpack("2025"), pack_a_year),
 }
 """What changes memory."""
