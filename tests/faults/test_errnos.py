@@ -10,7 +10,7 @@ import pytest
 from outcome import in_memory, total
 
 
-@pytest.mark.parametrize(("name", "every"), [("add", 1), ("add large", 1), ("edit", 1), ("rm", 4), ("undo", 4)])
+@pytest.mark.parametrize(("name", "every"), [("add", 2), ("add large", 2), ("edit", 2), ("rm", 4), ("undo", 4)])
 def test_every_call(tmp_path: Path, name: str, every: int) -> None:
     chosen = {name: acts.ACTS[name]}
     with in_memory(tmp_path) as folder, acts.standing_clock():

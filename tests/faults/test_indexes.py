@@ -13,16 +13,16 @@ from mdmem import Vault
 
 @pytest.mark.parametrize("kind", ["catalog", "whoosh", "manifest"])
 def test_a_damaged_keyword_index_answers_as_before(tmp_path: Path, kind: str) -> None:
-    assert indexes.words(tmp_path, kind, 40).failures == []
+    assert indexes.words(tmp_path, kind, 24).failures == []
 
 
 def test_damage_in_the_middle_of_a_search_changes_no_answer(tmp_path: Path) -> None:
-    assert indexes.opened(tmp_path, 40).failures == []
+    assert indexes.opened(tmp_path, 24).failures == []
 
 
 @pytest.mark.large
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "tries"), [("vectors", 40), ("chroma", 6)])
+@pytest.mark.parametrize(("kind", "tries"), [("vectors", 24), ("chroma", 6)])
 def test_damaged_vectors_are_noticed(template: Path, tmp_path: Path, minilm: str, kind: str, tries: int) -> None:
     vault = copy(template, tmp_path / "v")
     vault.reindex()

@@ -26,7 +26,7 @@ def test_typed_and_written_paths(tmp_path: Path) -> None:
         if "\0" not in path
     ]
     assert len(wanted) >= 100
-    assert paths.judged(home, orders[:120], tries=len(wanted)).failures == []
+    assert paths.judged(home, orders[:80], tries=len(wanted)).failures == []
 
 
 def test_a_trace_sees_what_is_opened_outside(tmp_path: Path) -> None:

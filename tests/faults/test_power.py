@@ -10,8 +10,8 @@ from outcome import chance, in_memory
 
 from mdmem import fsio
 
-TRIES = 84
-"""States of each scenario, which makes 500 in all."""
+TRIES = 50
+"""States of each scenario, which makes 300 in all."""
 
 
 @pytest.mark.parametrize("name", power.SCENARIOS)

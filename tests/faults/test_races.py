@@ -57,8 +57,8 @@ def environment() -> dict[str, str]:
 
 def test_real_commands(vault: Vault) -> None:
     with ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda writer: commands(vault, writer, 3), range(16)))
-    check(vault, 16, 3)
+        list(pool.map(lambda writer: commands(vault, writer, 2), range(16)))
+    check(vault, 16, 2)
 
 
 def test_many_writers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
