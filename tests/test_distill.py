@@ -715,6 +715,10 @@ TAKING = [
     ("小满改喝茶了。", "小满改喝茶", "小满喝牛奶，对花生过敏", "review"),
     ("The dentist is on Friday.", "The dentist is on Friday.", "The dentist is on Friday at 08:15.", "review"),
     ("I drink coffee now.", "User drinks coffee now.", "The sublet ends on 31 January 2027.", "review"),
+    ("Maria now plays tennis on Tuesdays.", "Maria plays tennis on Tuesdays.", "Maria works at Siemens.", "review"),
+    ("Maria now works on Tuesdays too.", "Maria works on Tuesdays.", "Maria works at Siemens.", "review"),
+    ("老李现在周二打网球。", "老李周二打网球", "老李在腾讯上班", "review"),
+    ("Maria now works at Bosch.", "Maria works at Bosch.", "Maria works at Siemens.", "accept"),
 ]
 
 
@@ -726,6 +730,29 @@ def test_when_a_claim_takes_the_place_of_a_line(said, text, old, outcome):
     (found,) = judge([claim], [source], memory=f"# Memory\n\n## Facts\n\n{line}\n", ours={line})
     assert found.outcome == outcome, found
     assert (old in found.reason) == (outcome == "review")
+
+
+TICKED = [
+    ("Paid the gas bill.", "Pay the gas bill", "accept"),
+    ("交了燃气费。", "交燃气费", "accept"),
+    ("Bought bread.", "Pay the gas bill", "review"),
+    ("Paid the water bill.", "Pay the gas bill", "review"),
+    ("Ida asked about the tax return.", "File the tax return", "review"),
+    ("Need to fix the gutter tomorrow, still pending.", "Fix the gutter", "review"),
+    ("I was going to send the form to Ida, but forgot.", "Send the form to Ida", "review"),
+    ("Tried to book the hotel in Nara, full.", "Book the hotel in Nara", "review"),
+    ("交了水费", "交燃气费", "review"),
+    ("忘了给小王寄合同", "给小王寄合同", "review"),
+]
+
+
+@pytest.mark.parametrize(("said", "todo", "outcome"), TICKED)
+def test_a_to_do_is_ticked_by_a_report_that_it_is_done(said, todo, outcome):
+    source = entry(said)
+    line = f"- [ ] {todo} <!-- mdmem: from=daily/2026-11-02#10:20@aaaaaa -->"
+    claim = Claim("todo", f"[x] {todo}", (source.address,), replaces=todo)
+    (found,) = judge([claim], [source], memory=f"# Memory\n\n## Promises\n\n{line}\n", ours={line})
+    assert found.outcome == outcome, found
 
 
 def test_an_answer_to_something_else():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from mdmem.distill.figures import NUMBER, NUMERAL, WORD_NUMBER, digits
-from mdmem.distill.words import content, is_frame, names, pool, stem, wide_pool
+from mdmem.distill.words import content, is_frame, names, pool, shown, stem, wide_pool
 from mdmem.text.analyze import is_cjk, unify
 
 _SAME: dict[str, tuple[str, ...]] = {
@@ -101,7 +101,7 @@ def _sentence_end(text: str) -> str:
 
 
 def _sentence_start(text: str) -> str:
-    return re.split(r"[.!?。！？\n](?:\s|\Z)|[,，;；]", text)[0]
+    return re.split(r"[.!?。！？\n](?:\s|\Z)|[,，;；]|\band\b", text)[0]
 
 
 def _unit(text: str, start: int, end: int) -> str:
@@ -138,12 +138,12 @@ def strange(text: str, told: str, old: str = "") -> Iterator[str]:
             alike = [
                 each
                 for each in same
-                if not one.unit or each.unit == one.unit or _names(one, each) or _is_age(one, each, text)
+                if not one.unit or each.unit == one.unit or _names(one, each) or _is_implied(one, each, text)
             ]
             if alike:
                 break
         if not alike:
-            yield f"its sources do not say {one.value} {one.unit}".strip()
+            yield f"its sources do not say {one.value} {shown(one.unit, text)}".strip()
         elif not any(_is_beside(one, each, known, people) for each in alike):
             yield f"its sources say {one.value} of something else"
     for one in amounts(text, marks=True):
@@ -158,13 +158,24 @@ def _names(one: Amount, other: Amount) -> bool:
     return not other.unit and wide_pool(other.before).has(one.unit)
 
 
-def _is_age(one: Amount, other: Amount, text: str) -> bool:
-    """Tell whether a claim says `11 years old` of who just is eleven."""
-    return one.unit == "year" and not other.unit and bool(re.search(r"years?[ -]old\b", text, re.IGNORECASE))
+def _is_implied(one: Amount, other: Amount, text: str) -> bool:
+    """Tell whether a claim says `11 years old` of who just is eleven, or 元 of what costs 4500 in Chinese."""
+    if other.unit:
+        return False
+    return (one.unit == "year" and bool(_OLD.search(text))) or (one.unit == "¥" and any(map(is_cjk, other.before)))
+
+
+_OLD = re.compile(r"years?[ -]old\b", re.IGNORECASE)
 
 
 def _is_beside(one: Amount, other: Amount, known: Sequence[Amount], people: frozenset[str]) -> bool:
     """Tell whether the words in front of a number stand beside it in the source, and none beside another one alone."""
     beside = wide_pool(f"{other.before} {other.after}")
-    strays = [unit for unit in content(one.before) if not beside.has(unit) and unit not in people]
-    return not any(pool(each.before).has(unit) for unit in strays for each in known if each is not other)
+    others = [each for each in known if each is not other]
+
+    def is_apart(said: str, places: Sequence[str]) -> bool:
+        strays = [unit for unit in content(said) if not beside.has(unit) and unit not in people]
+        return any(pool(place).has(unit) for unit in strays for place in places)
+
+    before, after = ([getattr(each, name) for each in others] for name in ("before", "after"))
+    return not is_apart(one.before, before) and not is_apart(one.after, after)

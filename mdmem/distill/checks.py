@@ -17,7 +17,7 @@ from mdmem.distill.reply import DOUBTED
 from mdmem.model import Claim, Entry
 from mdmem.text import claims as lines
 from mdmem.text.claims import digest, fold, guarded, unboxed
-from mdmem.text.extract.closing import closed
+from mdmem.text.extract import closing
 
 PREFERENCES = 3
 """New preferences that one checkpoint may keep; the rest is asked about."""
@@ -192,7 +192,7 @@ def _doubt(claim: Claim, text: str, sources: Sequence[Entry], target: Bullet | N
     if not sources:
         return "none of the entries given is named as its source"
     found = next(filter(None, (danger.in_source(entry.text) for entry in sources)), "")
-    found = found or jest.doubt(claim, sources) or _done(claim, text, sources)
+    found = found or jest.doubt(claim, sources) or _done(claim, text, sources, target)
     found = found or support.doubt(text, sources, target.said.text if target else "")
     if found:
         return found
@@ -201,10 +201,16 @@ def _doubt(claim: Claim, text: str, sources: Sequence[Entry], target: Bullet | N
     return "" if claim.confidence >= SURE else _unsure(claim, sources)
 
 
-def _done(claim: Claim, text: str, sources: Sequence[Entry]) -> str:
-    if claim.kind != "todo" or claim.text.startswith("[x]"):
+def _done(claim: Claim, text: str, sources: Sequence[Entry], target: Bullet | None) -> str:
+    """Say what speaks against a to-do: it is done, or is not, or is for somebody else to do."""
+    todos = [text, *([target.said.text] if target else [])]
+    done = any(closing.closed(entry, [todo]) for entry in sources for todo in todos)
+    if claim.text.startswith("[x]"):
+        reported = done or (closing.is_report(text) and not support.doubt(text, sources))
+        return "" if reported else "its source does not say that it is done"
+    if claim.kind != "todo":
         return ""
-    if any(closed(entry, [text]) for entry in sources):
+    if done:
         return "its source says that it is done"
     other = subjects.owed_by_others(text, support.told(sources))
     return f"its source says that {other} is to do so" if other else ""

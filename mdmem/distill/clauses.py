@@ -15,11 +15,11 @@ NEGATION = "not"
 _NO = re.compile(
     r"\b(?:not|no|never|none|nothing|nobody|neither|nor|without|cannot|hat(?:es?|ed|ing)|dislik(?:es?|ed|ing)"
     r"|detest(?:s|ed)?|avoid(?:s|ed|ing)?|refus(?:es?|ed|ing)|reject(?:s|ed|ing)?|declin(?:es?|ed|ing)"
-    r"|cancel\w*|resign(?:s|ed|ing)?|lack(?:s|ed|ing)?|missing|exclud(?:es?|ed|ing)"
+    r"|cancel\w*|instead of|rather than|resign(?:s|ed|ing)?|lack(?:s|ed|ing)?|missing|exclud(?:es?|ed|ing)"
     r"|stopp?(?:s|ed|ing)?|quit(?:s|ting)?|gave up|gives up"
     r"|allergic|allergy|intoleran(?:t|ce)|except|[a-z]+-free|un(?:able|willing))\b"
     r"|n['’]t\b|\b(?:do|does|did|is|are|was|were|ca|wo|would|should|could|has|have|must)nt\b"
-    r"|[不没無无别未勿莫]|讨厌|取消|缺|反感|厌恶|拒绝|避免|戒|过敏|禁",
+    r"|[不没無无别未勿莫]|而非|讨厌|取消|缺|反感|厌恶|拒绝|避免|戒|过敏|禁",
     re.IGNORECASE,
 )
 _NOT_NO = re.compile(
@@ -39,7 +39,11 @@ def negations(text: str) -> int:
 def denied(text: str) -> str:
     """Give what stands behind the last word of a clause that says no, up to where something else begins; else ""."""
     parts = _NO.split(_NOT_NO.sub(" ", text))
-    return _BESIDE.split(parts[-1])[0] if len(parts) > 1 else ""
+    if len(parts) == 1:
+        return ""
+    begins = re.match(r"\W*(?:(?:in|on|at|by|for|with|from|to|of|the|an?)\W+)*", parts[-1])
+    ends = _BESIDE.search(parts[-1], begins.end() if begins else 0)  # "not in the box" denies the box
+    return parts[-1][: ends.start()] if ends else parts[-1]
 
 
 _BESIDE = re.compile(r"[（(]|\b(?:with|in|on|at|by|for|because|since|after|before|until|from|while|if|but|so)\b")
@@ -49,7 +53,8 @@ _BESIDE = re.compile(r"[（(]|\b(?:with|in|on|at|by|for|because|since|after|befo
 _SENTENCE = re.compile(r"[^.!?。！？…\n]*(?:[.!?](?=\S)[^.!?。！？…\n]*)*[.!?。！？…\n]*")
 _CLAUSE = re.compile(
     r"((?<!\d)[,，](?!\d)|(?<=\d), |\bbecause(?: of)?\b|\bdue to\b|因为|由于|[;；、，]|(?<!\d):(?!\d)|[：—]|\s[-–]\s"
-    r"|\b(?:but|and|although|while)\b|但是?|而)"
+    r"|\b(?:but|and|although|while)\b|但是?"
+    r"|(?<!从)而(?!不是|非)|(?<=\w )(?=instead of\b|rather than\b|not\b)|(?=而不是|而非))"
 )
 _ASKS = re.compile(r"[?？]|(?i:\b(?:ask|check|see|wonder|find out)\b[^.]*\b(?:whether|if)\b)|[吗呢][。！\s]*\Z")
 

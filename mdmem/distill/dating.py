@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache
 
 from mdmem.distill.figures import digits
 from mdmem.model import Entry
 from mdmem.text.analyze import unify
+from mdmem.text.calendar import shifted
 from mdmem.text.extract.days import absolute
 
 
@@ -22,13 +23,13 @@ def parts(number: str) -> tuple[str, ...]:
 
 
 DATED = re.compile(
-    r"(?i)\b[12]\d{3}(?:-\d\d?){1,2}\b|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:%s)\w*(?:,? [12]\d{3})?"
+    r"(?i)(?<!\d)[12]\d{3}(?:-\d\d?){1,2}(?!\d)|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:%s)\w*(?:,? [12]\d{3})?"
     r"|\b(?:%s)\w*\.? (?:\d{1,2}(?:st|nd|rd|th)?\b(?:,? [12]\d{3})?|[12]\d{3}\b)|\d+ ?[年月日号]"
     r"|\b(?:in|since|until|by|of) [12]\d{3}\b(?![-/]\d)" % (("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec",) * 2)
 )
 """Numbers that are parts of a date."""
 
-_ISO = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b")
+_ISO = re.compile(r"(?<!\d)\d{4}-\d\d(?:-\d\d)?(?!\d)")
 _SEARCHED = 2_000
 """Characters of an entry that are searched for days."""
 
@@ -39,7 +40,9 @@ def days(entry: Entry) -> frozenset[str]:
     if entry.date is None:
         return frozenset()
     today = entry.date.date()
-    told = [today.isoformat(), *_counted(entry), *map(str, _years(entry.text[:_SEARCHED], today))]
+    text = entry.text[:_SEARCHED]
+    told = [today.isoformat(), *_counted(entry), *map(str, _years(text, today))]
+    told += (day.isoformat() for day in _vague(text, today))
     return frozenset(part for each in told for part in parts(each))
 
 
@@ -51,6 +54,23 @@ def _years(text: str, today: date) -> Iterator[int]:
         yield from (today.year + (month < today.month), today.year - (month > today.month))
 
 
+def _vague(text: str, today: date) -> Iterator[date]:
+    """Yield the days that may be meant: "next Friday" is the coming one or the one after, as is today's weekday."""
+    for match in _NEXT_DAY.finditer(text):
+        day = _WEEK.index(match[2][:3].casefold()) if match[2] else "一二三四五六日".index(match[3].replace("天", "日"))
+        ahead = (day - today.weekday()) % 7
+        yield today + timedelta(ahead)
+        if match[1] or not ahead:
+            yield today + timedelta(ahead + 7)
+    for match in _NEXT_MONTH.finditer(text):
+        yield shifted(today.replace(day=1), 1) + timedelta(min(int(match[1] or 1), 31) - 1)
+
+
+_WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_NEXT_DAY = re.compile(
+    r"(?i)(next |下个?)?(?:\b(mon|tues|wednes|thurs|fri|satur|sun)day|(?:周|星期|礼拜)([一二三四五六日天]))"
+)
+_NEXT_MONTH = re.compile(r"(?i)\bnext month\b|下个?月(?:(\d{1,2})[号日])?")
 _YEARS = (
     (re.compile(r"(?i)\bnext year\b|明年|来年"), 1),
     (re.compile(r"(?i)\blast year\b|去年"), -1),

@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import combinations
 
 from mdmem.distill.clauses import Clause, clauses, denied, negations
-from mdmem.distill.words import Pool, content, is_plain, names, pieces, pool, runs, stem, unknown, wide_pool
+from mdmem.distill.figures import numbers
+from mdmem.distill.words import Pool, content, is_plain, names, pieces, pool, runs, shown, stem, unknown, wide_pool
 from mdmem.text.analyze import is_cjk, unify
 
 _JOINS = frozenset({"and", "or", "plus", "the", "a", "an", "和", "与", "跟", "及", "或", "的", "、"})
@@ -45,7 +46,9 @@ def doubt(text: str, told: str) -> str:
     for clause in clauses(text):
         if _is_patched(clause, told):
             return "it puts together what its source says of different things"
-    swapped = next(_swapped(text, told), None)
+    if past := next(_left_behind(text, told), ""):
+        return f"its source says so of before: {past}"
+    swapped = [shown(unit, text) for unit in next(_swapped(text, told), ())]
     return f"its source has {swapped[1]} and {swapped[0]} the other way round" if swapped else ""
 
 
@@ -99,6 +102,42 @@ def _turns(clause: Clause, units: Sequence[str], one: Clause, taken: Sequence[st
     return not set(taken) <= subject
 
 
+# --- from one to another
+
+
+def _left_behind(text: str, told: str) -> Iterator[str]:
+    """Yield what a source says to have changed to something else, of which a claim says the old alone."""
+    here, own = pool(text), [set(_FROM.findall(text))]
+    if any(own) or _OLD.search(text):
+        return
+    for match in _FROM.finditer(told):
+        old, new = (_things(next(filter(None, (match[at], match[at + 2])))) for at in (1, 2))
+        if (
+            (old - new)
+            and all(_stands(each, here) for each in old - new)
+            and not any(_stands(each, here) for each in new - old)
+        ):
+            yield next(filter(None, (match[1], match[3]))).strip()
+
+
+def _things(text: str) -> set[str]:
+    return {*content(text), *numbers(text)}
+
+
+def _stands(thing: str, here: Pool) -> bool:
+    return thing in here.numbers or here.has(thing)
+
+
+_FROM = re.compile(
+    r"\bfrom ([^.,;]{1,30}?) to ([^.,;]{1,30}?)(?=[.,;]|$| (?:at|on|in|for|because|since|as)\b)"
+    r"|从([^，。；]{1,12}?)(?:改|换|搬|移|挪|推迟|提前|调|升|降|涨|加|减)?[到成为至]([^，。；]{1,12})"
+)
+_OLD = re.compile(
+    r"(?i)\b(?:was|were|previously|formerly|until|before|used to|left|moved|no longer)\b"
+    r"|原|以前|曾|之前|不再|离"
+)
+
+
 # --- the other way round
 
 
@@ -117,9 +156,13 @@ def _swapped(text: str, told: str) -> Iterator[tuple[str, str]]:
             continue
         for around in filter(None, found):
             named = {first, second} <= people and not (between <= _JOINS or around <= _JOINS)
-            fillers = _JOINS if {first, second} <= named_ones else _FILLERS
+            fillers = _JOINS if {first, second} <= named_ones or _PREFERS.search(told) else _FILLERS
             if named or (between & around) - fillers:
-                yield _shown(first), _shown(second)
+                yield "".join(first), "".join(second)
+
+
+_PREFERS = re.compile(r"(?i)\b(?:prefers?|better|rather)\b")
+"""Where the order of two things tells which is the better one."""
 
 
 def _order(first: tuple[str, ...], second: tuple[str, ...], sentence: Sequence[str]) -> frozenset[str] | None:
@@ -168,7 +211,3 @@ def _items(text: str, said: Sequence[str], told: str) -> list[tuple[tuple[str, .
 
 def _key(name: str) -> tuple[str, ...]:
     return tuple(_tokens(name))
-
-
-def _shown(piece: tuple[str, ...]) -> str:
-    return "".join(piece)

@@ -31,7 +31,10 @@ _RATE = re.compile(
     r"\b(?:a|an|per|each|every)(?P<other> (?:other|second|2nd|two))? (?P<period>hour|hr|day|night|morning|evening|week"
     r"|month|year)s?\b"
     r"|\b(?P<word>hourly|daily|nightly|weekly|monthly|yearly|annual(?:ly)?|fortnightly|biweekly)\b"
-    r"|(?P<every>[每隔])(?P<two>[两二])?(?:一|个|小)*(?P<han>[时天日晚早周月年]|星期)(?![一二三四五六日末])"
+    r"|(?P<every>[每隔])(?P<two>[两二])?(?:一|个|小)*(?P<han>[时天日晚早月年]|(?:周|星期)(?![一二三四五六日末]))"
+    r"|\b(?P<often>once|twice|thrice) (?=an?\b|per\b|each\b|every\b|daily|weekly|monthly)"
+    r"|(?P<second>\b(?:every|each) (?:other|second) (?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+    r"|[每隔](?:一|两)周(?=周[一二三四五六日末])|隔周(?=周[一二三四五六日末]))"
     r"|(?P<joined>天天|月薪|月租|年薪|时薪)"
 )
 
@@ -44,13 +47,20 @@ def rates(text: str) -> frozenset[str]:
 def _rate(found: re.Match[str]) -> str:
     if word := found["word"] or found["joined"]:
         return _WORDS[word]
+    if found["often"] or found["second"]:
+        return found["often"] or "2 week"
     twice = found["other"] or found["two"] or found["every"] == "隔"
     return ("2 " if twice else "") + _PERIODS[found["period"] or found["han"]]
 
 
 def strange(text: str, told: str) -> Iterator[str]:
     """Yield the rates of a claim that its sources do not say."""
-    known = rates(told)
-    yield from (
-        f"its sources do not say that it is so each {rate}" for rate in sorted(rates(text)) if rate not in known
-    )
+    known, said = rates(told), rates(text)
+    for rate in sorted(said - known):
+        if rate not in _TIMES or known & _TIMES:
+            yield f"its sources do not say that it is so {rate if rate in _TIMES else f'each {rate}'}"
+    if "2 week" in known - said:
+        yield "its source says so of every second week"
+
+
+_TIMES = frozenset({"once", "twice", "thrice"})

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from mdmem.distill.clauses import clauses
 from mdmem.distill.figures import numbers
 from mdmem.distill.subjects import subject
-from mdmem.distill.words import content, names, pool
+from mdmem.distill.words import content, names, pool, shown, wide_pool
 from mdmem.text.claims import unboxed
 
 _CHANGE = re.compile(
@@ -34,6 +34,9 @@ def doubt(text: str, told: str, old: str) -> str:
     units = content(old)
     if units and not any(here.has(unit) or change.has(unit) for unit in units[:2]):
         return f"it has nothing to do with the line that it would take the place of: {old}"
+    rest = [unit for unit in units if unit not in content(subject(old))]
+    if owners[1] and rest and not any(wide_pool(f"{text}\n{changing}").has(unit) for unit in rest):
+        return f"it says something else of whom it is about than the line that it would take the place of: {old}"
     lost = [unit for unit in units if not here.has(unit)]
     lost += [number for number in numbers(old) if number not in here.numbers]
     lost += [name for name in names(old) if name.casefold() not in text.casefold()]
@@ -41,7 +44,7 @@ def doubt(text: str, told: str, old: str) -> str:
     if apart and box != "x":
         return f"{apart} would be lost, of which its sources say nothing, with the line: {old}"
     if lost and not changing and box != "x":
-        return f"{lost[0]} would be lost, of which its sources say no change, with the line: {old}"
+        return f"{shown(lost[0], old)} would be lost, of which its sources say no change, with the line: {old}"
     return ""
 
 
@@ -62,10 +65,14 @@ _GRAVE = re.compile(
 )
 
 
+_BESIDES = re.compile(r"(?i)\b(?:too|also|as well|additionally|besides)\b|(?<!再)也|还[在有要会]|另外|同时")
+"""What says that something came to what was."""
+
+
 def _changing(told: str, subject_matter: str) -> Iterator[str]:
     """Yield the sentences that say that something changed, of what a claim and the old line speak of."""
     units = content(subject_matter)
     for sentence in dict.fromkeys(clause.sentence for clause in clauses(told)):
         here = pool(sentence)
-        if _CHANGE.search(sentence) and any(map(here.has, units)):
+        if _CHANGE.search(sentence) and not _BESIDES.search(sentence) and any(map(here.has, units)):
             yield sentence

@@ -54,6 +54,11 @@ def stem(word: str) -> str:
     return cut[:-1] if len(cut) > 3 and cut[-1] == cut[-2] and cut[-1] not in "aeiou" else cut
 
 
+def shown(unit: str, text: str) -> str:
+    """Give the word of a text that a stem was cut from."""
+    return next((run for run in runs(unify(text)) if stem(run.casefold().removesuffix("'s")) == unit), unit)
+
+
 def _folded(text: str) -> str:
     return re.sub(r"(?<=\byear)(s?)[ -]old\b", r"\1", unify(text).casefold().replace("’", "'"))
 

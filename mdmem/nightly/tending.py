@@ -87,12 +87,12 @@ def verify(work: Work) -> Outcome:
     """Compare the indexes with the files and heal what differs, a part each night, all of it each week."""
     vault = work.vault
     full = is_full_due(vault.place)
-    share = 1.0 if full else SAMPLE
+    share = 1.0 if full and not work.dry_run else SAMPLE
     if work.dry_run:
         made = verification.verify(
             vault.place, vault.parts.index, vault.parts.meaning, sample=share, progress=work.progress
         )
-        return _verified(made, "in full" if full else f"{SAMPLE:.0%}", dry_run=True)
+        return _verified(made, f"{SAMPLE:.0%}", dry_run=True)
     made = vault.verify(sample=share, fix=True, progress=work.progress)
     if full:
         _note_full(vault.place)

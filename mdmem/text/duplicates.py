@@ -205,8 +205,16 @@ def weight(text: str) -> float:
 
 
 def is_measured(text: str) -> bool:
-    """Tell whether a text is a value more than a sentence: `weight 71.2`, `took 400 mg of ibuprofen`, `血压 120/80`."""
-    return any(char.isdigit() for char in text) and weight(text) < MANY
+    """Tell whether a text is a value more than a sentence: `weight 71.2`, `took aspirin`, 血压 120/80, 吃药一片."""
+    counts = any(char.isdigit() for char in text) or _DOSE.search(text)
+    return bool(counts) and weight(text) < MANY
+
+
+_DOSE = re.compile(
+    r"(?i)\b(?:took|taken|dose|doses|tablets?|pills?|drops|shots?|inject(?:ed|ion)|paid|ran|swam|walked|drank|ate)\b"
+    r"|[一二两三四五六七八九十半][片粒颗针次杯支滴剂包瓶碗圈组个]|吃[了过]?药|服药|打针|用药"
+)
+"""What may be done twice within minutes."""
 
 
 def is_event(text: str) -> bool:

@@ -32,6 +32,9 @@ UNREADABLE = "unreadable"
 PASSAGES, UNITS = 100, 50
 """What is compared by its words and vectors, and searched for, unless a share is asked for."""
 
+SEARCHED = 500
+"""Passages that are searched for at most: to find one takes some 20 ms, as long as to compare many."""
+
 
 def verify(
     place: Place,
@@ -128,7 +131,8 @@ class _Work:
         seed = self.place.now().date().toordinal()
         some = comparison.sample(numbers, self.sample, usual=PASSAGES, seed=seed)
         sampled = comparison.rows(made, stores, self.index.sources(), some, fully=self.sample is not None)
-        asked = comparison.sample(numbers, self.sample, usual=UNITS, seed=seed)
+        share = None if self.sample is None else min(self.sample, SEARCHED / max(1, len(numbers)))
+        asked = comparison.sample(numbers, share, usual=UNITS, seed=seed)
         tried, retrieved = self._retrieve(stores, asked)
         self.unlike = unlike = self._vectors(stores, some)
         return Verification(

@@ -1,7 +1,7 @@
 """Claims as a model may write them, each beside the entry it names: true to it, or not. From `retold.tsv`.
 
-A row has: `honest` or `false`, language, kind, entry, claim. The even rows were looked at while the checks were made;
-the odd ones were set aside.
+A row has: half, `honest` or `false`, language, kind, day and text of the entry, claim. The half `build` was looked at
+while the checks were made; of the half `held` only the false claims were, in the end.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from mdmem.distill import judge
 from mdmem.model import Claim
 
 SET = Path(__file__).with_name("retold.tsv")
-DAY = "2026-11-28"
-"""When all entries were written, a Saturday."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +35,10 @@ class Told:
 def told(half: str = "") -> Iterator[Told]:
     """Judge each claim of a half, `build` or `held`, or of both."""
     for number, row in enumerate(SET.read_text(encoding="utf-8").splitlines()):
-        if half and (number % 2 == 0) != (half == "build"):
+        own, label, language, kind, day, said, text = row.split("\t")
+        if half not in ("", own):
             continue
-        label, language, kind, said, text = row.split("\t")
-        entry = labelled.entry(said, DAY)
+        entry = labelled.entry(said, day)
         (found,) = judge([Claim(kind, text, (entry.address,))], [entry], memory="# Memory\n", ours=())
         yield Told(number, label == "honest", language, said, text, found.outcome == "accept", found.reason)
 

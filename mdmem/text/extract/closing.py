@@ -123,6 +123,11 @@ def closed(entry: Entry, open_todos: Sequence[str], *, similar: Similar | None =
     return done
 
 
+def is_report(text: str) -> bool:
+    """Tell whether a text says of something that it was done."""
+    return bool(_VERB.match(text) or _GIVEN.search(text) or _TOLD.search(text))
+
+
 def _reports(sentences: list[Sentence]) -> Iterator[tuple[str, bool]]:
     """Yield what is said to be done, and whether that is told in so many words, of it or of the sentence before."""
     before = ""
