@@ -453,3 +453,58 @@ def test_the_nearest_version_is_the_one_that_a_save_was_made_from() -> None:
     assert merge.nearest("memory/plan.md", versions, b"- 0\n- 1\n") == 3
     with pytest.raises(ValueError, match="empty"):
         merge.nearest("memory/plan.md", [], b"")
+
+
+# -- lists of bullets
+
+
+def said(text: str, count: int = 1, *sources: str) -> str:
+    names = f" from={','.join(sources)}" if sources else ""
+    return f"- {text} <!-- mdmem:{names}{f' confirmations={count}' if count > 1 else ''} -->\n"
+
+
+MAY = "The lease ends in May"
+LEASE, DOG, TEA = said(MAY, 1, "a"), said("The dog is Rex", 1, "b"), "- Tea, not coffee\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "wanted"),
+    [
+        # Left as it was but for its comment, and deleted or edited on the other side.
+        (LEASE + DOG, DOG, said(MAY, 2, "a", "c") + DOG, DOG),
+        (LEASE + DOG, said(MAY, 2, "a", "c") + DOG, DOG, DOG),
+        (LEASE, said("It ends in June", 1, "a"), said(MAY, 2, "a", "c"), said("It ends in June", 1, "a")),
+        (LEASE + DOG, said(MAY, 2, "a", "c") + DOG, "- [x] Done\n" + DOG, "- [x] Done\n" + DOG),
+        # The same line on both sides stays once, with what both comments say.
+        (LEASE, said(MAY, 2, "a", "c"), said(MAY, 2, "a", "d"), said(MAY, 3, "a", "c", "d")),
+        (LEASE, said(MAY, 2, "a", "c"), said(MAY, 3, "a", "c", "d"), said(MAY, 3, "a", "c", "d")),
+        (LEASE, LEASE, said(MAY, 2, "a", "c"), said(MAY, 2, "a", "c")),
+        (LEASE, "- The lease ends in May\n", said(MAY, 2, "a", "c"), "- The lease ends in May\n"),
+        ("", said("Rex barks", 1, "x"), said("Rex barks", 1, "y"), said("Rex barks", 2, "x", "y")),
+        # What is new on both sides is there once each, ours first; both new wordings of a line, too.
+        (DOG, DOG + TEA + LEASE, DOG + "- No milk\n" + LEASE, DOG + TEA + "- No milk\n" + LEASE),
+        (DOG, DOG + TEA, DOG + "- No milk\n" + TEA, DOG + "- No milk\n" + TEA),
+        (DOG, DOG + TEA, DOG + "- No milk\n", DOG + TEA + "- No milk\n"),
+        (LEASE, "- It ends in June\n", "- It ends in July\n", "- It ends in June\n- It ends in July\n"),
+        ("- a\n  b\n", "- a\n  b\n  c\n", "", "- a\n  b\n  c\n"),
+        ("- a\n", "- a\n", "- a\n\n## More\n\n- b\n", "- a\n\n## More\n\n- b\n"),
+        ("- a\r\n", "- a\r\n- b\r\n", "- a\n- c\n", "- a\r\n- b\r\n- c\n"),
+    ],
+)  # fmt: skip
+def test_a_list_is_merged_by_what_its_bullets_say(base: str, ours: str, theirs: str, wanted: str) -> None:
+    around = "# Memory\n\n- first\n{}- last\n"
+    marked = f"<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n"
+    assert merge.settled(around.format(marked), around.format(base)) == around.format(wanted)
+    assert merge.bases(around.format(marked), around.format(base)) == [base]
+
+
+def test_without_a_base_a_list_keeps_what_either_side_has_once() -> None:
+    marked = f"<<<<<<< HEAD\n{LEASE}{DOG}=======\n{DOG}{TEA}>>>>>>> other\n"
+    assert merge.settled(marked, None) == LEASE + DOG + TEA
+
+
+def test_the_base_of_each_conflict_is_found_though_the_file_was_changed_around_it() -> None:
+    one = f"<<<<<<< HEAD\n{LEASE}=======\n>>>>>>> other\n"
+    two = "<<<<<<< HEAD\n=======\n- Rex is gone\n>>>>>>> other\n"
+    text = f"# Mine\n\n- new\n- a\n{one}- b\n- c\n{two}- d\n"
+    assert merge.bases(text, f"# Memory\n\n- a\n{LEASE}- b\n- c\n{DOG}- d\n- e\n") == [LEASE, DOG]

@@ -852,6 +852,36 @@ def test_markers_of_git_are_listed_and_cut(plan: Vault, side: str, wanted: str) 
     assert status(plan) == ""
 
 
+MEMORY = "memory/MEMORY.md"
+LEASE, DOG = "- The lease ends in May <!-- mdmem: from=a -->\n", "- The dog is called Rex <!-- mdmem: from=b -->\n"
+
+
+def test_both_of_memory_is_what_each_made_of_what_git_knows_as_the_base(plan: Vault) -> None:
+    text = f"# Memory\n\n## Facts\n\n{LEASE}{DOG}"
+    write(plan, MEMORY, text)
+    again(plan).commit()
+    git(plan, "checkout", "-qb", "other")
+    write(plan, MEMORY, text.replace(" -->", ",daily/2026-11-29#14:30 confirmations=2 -->") + "- Tea is green\n")
+    git(plan, "commit", "-qam", "other")
+    git(plan, "checkout", "-q", "main")
+    write(plan, MEMORY, text.replace(LEASE, "").replace("Rex", "Max") + "- Milk is out\n")
+    git(plan, "commit", "-qam", "main")
+    git(plan, "merge", "-q", "other", code=1)
+    (found,) = again(plan).conflicts()
+    assert [one.base for one in found.clashes] == [LEASE + DOG] and found.base == text
+    assert again(plan).resolve(found.id, "both") is None
+    assert log(plan, MEMORY) == f"# Memory\n\n## Facts\n\n{DOG.replace('Rex', 'Max')}- Milk is out\n- Tea is green\n"
+
+
+def test_what_git_left_has_no_base_once_it_was_added(plan: Vault) -> None:
+    diverge(plan)
+    (found,) = again(plan).conflicts()
+    assert (found.base, [one.base for one in found.clashes]) == (TEXT, ["two\n"])
+    git(plan, "add", "-A")
+    (found,) = again(plan).conflicts()
+    assert (found.base, [one.base for one in found.clashes]) == (None, [""])
+
+
 def test_what_is_done_while_markers_are_edited_away_is_not_lost(plan: Vault) -> None:
     diverge(plan)
     (found,) = again(plan).conflicts()

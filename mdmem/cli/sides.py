@@ -59,8 +59,8 @@ def _changed(before: str, after: str) -> str:
 
 
 def _versions(found: Conflict, clash: Clash) -> tuple[str, str, str]:
-    """Give the three texts as they are shown: git often leaves no base in a file."""
-    base = UNKNOWN if found.kind == "git" and not clash.base else clash.base
+    """Give the three texts as they are shown: of what git left the base may be unknown."""
+    base = UNKNOWN if found.kind == "git" and found.base is None and not clash.base else clash.base
     return base or NOTHING, clash.ours or NOTHING, clash.theirs or NOTHING
 
 

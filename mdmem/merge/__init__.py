@@ -7,15 +7,17 @@
     origin.py      which of several versions a save was made from
     files.py       whole files: which way for which kind, encoding, line endings
     choice.py      what a person makes of two versions that clash; git's markers
+    bullets.py     a list of bullets, whose comments are no part of what they say
     contest.py     the same in a file that was changed since; remains.py where the place is gone from it
 
 Pure. It must never lose what either side wrote, never write a marker into somebody's text, and never guess.
 """
 
+from mdmem.merge.bullets import bases, settled
 from mdmem.merge.changes import Patch, backward, forward, patch, revert
 from mdmem.merge.choice import Block, blocks, both, cut, filled, marked, sides
 from mdmem.merge.contest import Contest
-from mdmem.merge.files import Merged, left, three_way
+from mdmem.merge.files import Merged, is_text, left, three_way
 from mdmem.merge.lines import Take
 from mdmem.merge.origin import nearest
 from mdmem.model import Clash
@@ -28,16 +30,19 @@ __all__ = [
     "Patch",
     "Take",
     "backward",
+    "bases",
     "blocks",
     "both",
     "cut",
     "filled",
     "forward",
+    "is_text",
     "left",
     "marked",
     "nearest",
     "patch",
     "revert",
+    "settled",
     "sides",
     "three_way",
 ]

@@ -36,8 +36,8 @@ class Conflict:
 
     `kind` is `kept` for one that waits in the journal, `save` for a save from an older copy that is not yet in history,
     `git` for markers that git left in the file. `file` is what stands there, `ours` and `theirs` the same with the one
-    version or the other where they clash, `base` what both began with, unknown of one that git left; all are whole
-    files, None for none. `noted` is aware. `meanwhile` says what became of the file, or of the place, since then.
+    version or the other where they clash, `base` what both began with, which git tells only until `git add`; all are
+    whole files, None for none. `noted` is aware. `meanwhile` says what became of the file, or of the place, since then.
     `proposal` is what a language model would make of it.
     """
 

@@ -21,7 +21,7 @@ from mdmem.merge import Contest
 from mdmem.model import Change, Clash, Conflict
 from mdmem.store.journal import Record
 from mdmem.text import markdown, units
-from mdmem.vault import history, messages, older, whereabouts
+from mdmem.vault import curated, history, messages, older, whereabouts
 from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import Delivery
 from mdmem.vault.place import Place
@@ -153,7 +153,14 @@ class Conflicts:
             data = self.place.content(file.path)
             if data and merge.blocks(_source(data)):
                 number += 1
-                yield _of_markers(number, file.path, data)
+                yield _of_markers(number, file.path, data, self._base(file.path))
+
+    def _base(self, path: str) -> bytes | None:
+        """Give what git knows as the base of a file in which it left markers, None where it knows none."""
+        with suppress(MdmemError):  # without it both versions are shown all the same
+            base = self.place.repo.base_of(path)
+            return base if base is None or merge.is_text(path, base) else None
+        return None
 
     # Resolving
 
@@ -258,6 +265,8 @@ class Conflicts:
                 raise NotFound(f"{path} is gone", "`mdmem conflicts` lists what there is")
             if isinstance(choice, bytes):
                 wanted = _typed(path, choice, was if was is not None else now.data, now.data)
+            elif choice == "both" and curated.holds_lines(self.place, path):
+                wanted = _data(merge.settled(_source(now.data), _text(self._base(path))))
             else:
                 wanted = _data(merge.cut(_source(now.data), choice))
             try:
@@ -307,8 +316,9 @@ def _of_save(number: int, contest: Contest) -> Conflict:
     )
 
 
-def _of_markers(number: int, path: str, data: bytes) -> Conflict:
-    source = _source(data)
+def _of_markers(number: int, path: str, data: bytes, base: bytes | None) -> Conflict:
+    source, found = _source(data), merge.blocks(_source(data))
+    known = [one.base for one in found] if base is None else merge.bases(source, _text(base) or "")
     return Conflict(
         number=number,
         id=path,
@@ -317,8 +327,10 @@ def _of_markers(number: int, path: str, data: bytes) -> Conflict:
         address=units.stem_of(path),
         why="git left conflict markers",
         noted=None,
-        clashes=tuple(Clash(f"line {one.line}", one.base, one.ours, one.theirs) for one in merge.blocks(source)),
-        base=None,
+        clashes=tuple(
+            Clash(f"line {one.line}", was, one.ours, one.theirs) for one, was in zip(found, known, strict=True)
+        ),
+        base=_text(base),
         ours=merge.cut(source, "ours"),
         theirs=merge.cut(source, "theirs"),
         file=_text(data),

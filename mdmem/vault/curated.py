@@ -87,6 +87,11 @@ def title(path: str) -> str:
     return f"What MEMORY.md had no room for in {path.rpartition('/')[2].removesuffix('.md')}"
 
 
+def holds_lines(place: Place, file: str) -> bool:
+    """Tell whether a file is MEMORY.md, or one of the documents for lines that had no room in it."""
+    return file == path(place) or file.startswith(archive(0).rpartition("/")[0] + "/")
+
+
 def archive(year: int) -> str:
     """Give the path of the document for lines that had no room any more in a year."""
     return f"memory/archives/memory/{year}.md"

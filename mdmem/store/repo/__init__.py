@@ -146,6 +146,13 @@ class Repo:
         """Return the vault's paths that a merge left for a person to settle."""
         return tuple(listing.staged(self.git.ask_all(listing.UNMERGED_CALL)[0].out))
 
+    def base_of(self, path: str) -> bytes | None:
+        """Return what both sides of a file began with that a merge left to settle; None for a file that has been."""
+        listed = listing.stages(self.git.ask_all(listing.stages_call(path))[0].out)
+        if not listed:
+            return None
+        return dict(self.blobs([listed[1]]))[listed[1]] if 1 in listed else b""
+
     # Reading
 
     def blob_id(self, data: bytes) -> str:

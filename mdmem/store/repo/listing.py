@@ -74,6 +74,17 @@ def staged(listed: bytes) -> dict[str, Leaf]:
     return found
 
 
+def stages_call(path: str) -> Call:
+    """Ask for the versions of a file that a merge left to settle."""
+    return Call(("--literal-pathspecs", "ls-files", "-u", "-z", "--", checked(path)))
+
+
+def stages(listed: bytes) -> dict[int, str]:
+    """Take `ls-files -u -z` of one file apart: stage → blob id; 1 is the base, 2 ours, 3 theirs."""
+    rows = (line.partition("\t")[0].split(" ") for line in os.fsdecode(listed).split("\0")[:-1])
+    return {int(stage): blob for _, blob, stage in rows}
+
+
 def filter_call(paths: Sequence[str]) -> Call:
     """Ask which filters the attributes of paths name."""
     return Call(("check-attr", "-z", "--stdin", "filter"), _lines(paths))
