@@ -852,6 +852,38 @@ def test_markers_of_git_are_listed_and_cut(plan: Vault, side: str, wanted: str) 
     assert status(plan) == ""
 
 
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["merge", "-q", "other"], "merge with git add and git commit"),
+        (["rebase", "-q", "other"], "rebase with git add and git rebase --continue"),
+        (["rebase", "-q", "--apply", "other"], "rebase with git add and git rebase --continue"),
+        (["cherry-pick", "other"], "cherry-pick with git add and git cherry-pick --continue"),
+        (["revert", "--no-edit", "HEAD~1"], "revert with git add and git revert --continue"),
+    ],
+)
+def test_it_is_said_how_git_goes_on_once_the_markers_are_gone(plan: Vault, words: list[str], what: str) -> None:
+    diverge(plan)
+    git(plan, "merge", "--abort")
+    if words[0] == "revert":
+        write(plan, PLAN, TEXT.replace("two", "drei"))
+        git(plan, "commit", "-qam", "later")
+    git(plan, *words, code=1)
+    (found,) = again(plan).conflicts()
+    opened = again(plan)
+    opened.resolve(found.id, "theirs")
+    assert opened.notices == [f"the markers in {PLAN} are gone: finish the {what}"]
+    git(plan, "add", "-A")
+    git(
+        plan,
+        "-c",
+        "core.editor=true",
+        *what.split("git add and git ")[1].split(),
+        *["-qm", "x"] * (words[0] == "merge"),
+    )
+    assert again(plan).parts.place.repo.unfinished() is None
+
+
 MEMORY = "memory/MEMORY.md"
 LEASE, DOG = "- The lease ends in May <!-- mdmem: from=a -->\n", "- The dog is called Rex <!-- mdmem: from=b -->\n"
 

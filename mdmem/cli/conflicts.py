@@ -97,9 +97,7 @@ def _resolve(vault: "Vault", found: Conflict, side: Side, as_json: bool) -> None
         terminal.value({"change": None if change is None else shapes.change(change)})
     elif change is not None:
         render.done(change)
-    elif found.kind == "git":
-        terminal.note(f"the markers in {found.path} are gone: finish the merge with git add and git commit")
     elif found.file is None:
         terminal.note("resolved: the file is gone, and stays so")
-    else:
+    elif found.kind != "git":  # the vault says how to go on
         terminal.note("resolved: the file holds that already")

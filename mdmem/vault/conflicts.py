@@ -271,9 +271,11 @@ class Conflicts:
                 wanted = _data(merge.cut(_source(now.data), choice))
             try:
                 fsio.replace(path, wanted or b"", root=self.place.root, base=now, tmp=self.place.state / "tmp")
-                return
             except fsio.Displaced:
                 continue
+            what, how = self.place.repo.unfinished_with()
+            self.notices.append(f"the markers in {path} are gone: finish the {what} with git add and {how}")
+            return
         raise Refused(f"{path} is being saved all the time", "nothing was changed: try again")
 
 

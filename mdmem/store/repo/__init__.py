@@ -38,6 +38,14 @@ UNFINISHED = {
     "sequencer": "a cherry-pick or revert is in progress",
     "BISECT_LOG": "a bisect is in progress",
 }
+FINISHED_BY = {
+    "rebase-merge": ("rebase", "git rebase --continue"),
+    "rebase-apply/applying": ("git am", "git am --continue"),
+    "rebase-apply": ("rebase", "git rebase --continue"),
+    "CHERRY_PICK_HEAD": ("cherry-pick", "git cherry-pick --continue"),
+    "REVERT_HEAD": ("revert", "git revert --continue"),
+}
+"""What a person goes on with once nothing is in conflict; in a rebase there are marks of a cherry-pick as well."""
 AT_ONCE = 1000
 """So many blobs are read by one command; their content is in memory together."""
 
@@ -124,6 +132,11 @@ class Repo:
     def unfinished(self) -> str | None:
         """Return what git is in the middle of, by its own marks; None when it is at rest."""
         return next((what for mark, what in UNFINISHED.items() if os.path.lexists(self.git_dir / mark)), None)
+
+    def unfinished_with(self) -> tuple[str, str]:
+        """Name what brings in other versions, and the command that goes on with it after `git add`."""
+        found = (said for mark, said in FINISHED_BY.items() if os.path.lexists(self.git_dir / mark))
+        return next(found, ("merge", "git commit"))
 
     def is_at_work(self) -> bool:
         """Tell whether git is putting other versions into the work tree, as far as its marks say."""
