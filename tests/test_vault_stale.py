@@ -534,3 +534,38 @@ def test_nothing_is_committed_unseen_while_another_process_is_looking(
     settle(three)
     assert [body(three).count(entry) for entry in (A, B, C, "typed by a person", "Digestives")] == [1] * 5
     assert kept(three) == []
+
+
+# -- a merge that took one side
+
+
+MEMORY = "memory/MEMORY.md"
+FACTS = "# Memory\n\n## Facts\n\n- The dog is called Rex\n"
+
+
+@pytest.fixture
+def merged(vault: Vault) -> Vault:
+    """A vault of which a person has merged another branch's MEMORY.md, as it was there, over what mdmem wrote since."""
+    write(vault, MEMORY, FACTS)
+    again(vault).commit()
+    git(vault, "checkout", "-qb", "other")
+    again(vault).edit("MEMORY", FACTS + "- Tea is green\n")
+    git(vault, "checkout", "-q", "main")
+    again(vault).edit("MEMORY", FACTS + "- Milk is out\n- So is bread\n")
+    git(vault, "merge", "-q", "-X", "theirs", "other", "--no-commit", code=0)
+    git(vault, "checkout", "-q", "other", "--", MEMORY)
+    git(vault, "commit", "-qm", "merged")
+    return vault
+
+
+def test_a_merge_that_took_one_side_is_no_save_from_an_older_copy(merged: Vault) -> None:
+    opened = again(merged)
+    opened.commit()
+    assert opened.notices == [] and log(merged, MEMORY) == FACTS + "- Tea is green\n"
+
+
+def test_what_is_edited_after_such_a_merge_brings_nothing_of_the_other_side_back(merged: Vault) -> None:
+    write(merged, MEMORY, FACTS.replace("Rex", "Max") + "- Tea is green\n")
+    settle(merged)
+    assert log(merged, MEMORY) == FACTS.replace("Rex", "Max") + "- Tea is green\n"
+    assert status(merged) == ""

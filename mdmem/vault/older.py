@@ -105,6 +105,11 @@ def pasts(place: Place, paths: Collection[str], *, saves: int = 1) -> dict[str, 
         open_ -= {path for path in open_ if trails[path].over}
         if not open_:
             break
+    tree = place.repo.tree("HEAD", next(iter(trails)) if len(trails) == 1 else "")
+    for path, trail in trails.items():
+        head = tree.get(path)
+        if head and trail.blobs and trail.blobs[0] != head[1]:  # a merge that took one side is in no list of changes
+            trail.blobs.insert(0, head[1])
     return {path: _read(place, path, trail) for path, trail in trails.items()}
 
 
