@@ -248,6 +248,22 @@ def test_an_honest_answer_in_other_clothes(reply):
     ]
 
 
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Noor moved (source: [daily/2026-11-28#11:00])", "Noor moved"),
+        ("Noor moved (Sources: [daily/2026-11-28#11:00], `[daily/2026-11-28#11:00]`).", "Noor moved."),
+        ("Noor moved ([daily/2026-11-28#11:00] and [daily/2026-11-28#11:00])", "Noor moved"),
+        ("诺尔搬家了（来源：[daily/2026-11-28#11:00]）。", "诺尔搬家了。"),
+        ("诺尔搬家了【出处 （daily/2026-11-28#11:00）】", "诺尔搬家了"),
+        ("Runs f() (each day) [daily/2026-11-28#11:00]", "Runs f() (each day)"),
+    ],
+)
+def test_brackets_around_a_source_go_with_it(said, text):
+    (found,) = read_reply(f"## Facts\n- {said}\n")
+    assert (found.text, found.sources) == (text, ("daily/2026-11-28#11:00",))
+
+
 def test_what_a_bullet_says_beside_its_text():
     reply = (
         "## To-dos\n1. [x] Sent the script [daily/2026-11-28#10:45; daily/2026-11-28#11:00@abcdef] (replaces m3)\n"

@@ -57,11 +57,14 @@ _ADDRESS = (
     r"#[0-2]?[0-9][:：][0-5][0-9](?:[:：][0-5][0-9])?(?:\.\d+)?(?:@[0-9a-fA-F]{6})?"
 )
 _ONE = re.compile(_ADDRESS)
+_OPENED = r"[\[【(（]\s*(?:(?:sources?|from|see|来源|出处|见)\s*[:：]?\s*)?"
 _CITED = re.compile(
-    r"(?<!\[)[\[【(（]\s*(?:(?:sources?|from|see|来源|出处|见)\s*[:：]?\s*)?"
+    rf"(?<!\[){_OPENED}"
     rf"(`?{_ADDRESS}`?(?:\s*(?:[,，;；、]|and|和)\s*`?{_ADDRESS}`?)*)\s*(?:\](?!\((?!replac|supersed))|[】)）])",
     re.IGNORECASE,
 )
+_AROUND = re.compile(rf"{_OPENED}`?(?:{_CITED.pattern}(?:[\s`,，;；、]|and\b|和)*)+[\]】)）]", re.IGNORECASE)
+"""Brackets in which there is nothing but others that cite: `(source: [ADDRESS])`."""
 _LABEL = re.compile(r"\s*(?:sources?|from|来源|出处)\s*[:：]?\s*\Z", re.IGNORECASE)
 _REPLACES = re.compile(
     r"[(（\[【]\s*(?:replac\w*|supersed\w*|instead of|取代|替换|替代|代替)\s*了?\s*[:：]?\s*"
@@ -196,7 +199,7 @@ def _claim(kind: ClaimKind, item: str, known: Sequence[str]) -> Claim:
     mark = _REPLACES.search(item)
     unsure = _UNSURE.search(item)
     text = item
-    for pattern in (_CITED, _REPLACES, _UNSURE):
+    for pattern in (_AROUND, _CITED, _REPLACES, _UNSURE):
         text = pattern.sub(" ", text)
     text = "\n".join(_tidy(line) for line in text.split("\n") if re.search(r"\w", _LABEL.sub("", line)))
     claim = Claim(kind, text.strip(), sources, DOUBTED if unsure else 1.0, _line(mark[1], known) if mark else "")
