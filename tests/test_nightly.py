@@ -13,7 +13,7 @@ import pytest
 from vault_sandbox import again, body, committed, git, log, ops, python, status, subjects, write
 
 from mdmem import Vault, config, nightly
-from mdmem.errors import BadInput, Busy
+from mdmem.errors import BadInput, Busy, Refused
 from mdmem.nightly import Outcome
 from mdmem.text import claims
 from mdmem.vault.rewriting import Planned
@@ -746,3 +746,62 @@ def test_what_is_done_or_said_twice_leaves_memory(vault: Vault, monkeypatch: pyt
 def test_lines_of_a_person_are_not_folded(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "# Memory\n\n- [x] Send the script.\n- ~~Meets on Tuesdays.~~\n- Likes tea.\n- LIKES  tea\n"
     assert folded(vault, text, monkeypatch).state == "nothing" and log(vault, HOME) == text
+
+
+ONE = "- The lease ends in August 2027 <!-- mdmem: from=daily/2026-11-03#10:45@27f3c2 -->"
+TWO = (
+    "- The lease runs until the end of August 2027 "
+    "<!-- mdmem: from=daily/2026-11-03#10:45@27f3c2,daily/2026-11-04#09:00@27f3c3 confirmations=2 -->"
+)
+
+
+@pytest.mark.parametrize("choice", ["accept", "reject", "edited"])
+def test_lines_of_one_entry_that_say_nearly_the_same_wait_for_a_person(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch, choice: str
+) -> None:
+    text = f"# Memory\n\n{ONE}\n{TWO}\n"
+    outcome = folded(vault, text, monkeypatch)
+    assert outcome.state == "nothing" and log(vault, HOME) == text
+    [pair], [waiting] = outcome.similar, again(vault).pending()
+    assert (waiting.claim.replaces, waiting.claim.text) == pair.texts and "nearly the same" in waiting.reason
+    assert (pair.addresses, waiting.noted) == (("MEMORY", "MEMORY"), "2026-11-03")
+    if choice == "accept":
+        again(vault).accept(waiting.id)
+        both = TWO.replace("runs until the end of", "ends in")
+        assert log(vault, HOME) == f"# Memory\n\n{both}\n" and ops(vault)[0] == "review"
+        again(vault).undo()
+        assert log(vault, HOME) == text
+        return
+    if choice == "reject":
+        again(vault).reject(waiting.id)
+    else:
+        write(vault, HOME, text.replace("lease runs", "contract runs"))
+    assert again(vault).pending() == []
+    assert step(vault, "fold").similar == () and again(vault).pending() == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (ONE, TWO.replace("10:45@27f3c2", "10:46@27f3c4")),
+        (ONE, TWO.replace("August", "May")),
+        (ONE, TWO.replace("lease runs until the end of August 2027", "landlady of the lease is called Vega")),
+        (ONE, ONE.replace("ends", "does not end")),
+        (ONE, ONE.partition(" <!--")[0].replace("ends", "ends at last")),
+        (ONE.replace("- ", "- [ ] "), TWO),
+    ],
+)
+def test_lines_that_say_two_things_are_not_proposed(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch, one: str, other: str
+) -> None:
+    assert folded(vault, f"# Memory\n\n{one}\n{other}\n", monkeypatch).similar == ()
+
+
+def test_a_line_that_a_person_has_edited_is_not_taken_out(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    folded(vault, f"# Memory\n\n{ONE}\n{TWO}\n", monkeypatch)
+    text = f"# Memory\n\n{ONE}\n{TWO.partition(' <!--')[0]}\n"
+    write(vault, HOME, text)
+    [waiting] = again(vault).pending()
+    with pytest.raises(Refused):
+        again(vault).accept(waiting.id)
+    assert log(vault, HOME) == text

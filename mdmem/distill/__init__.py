@@ -21,7 +21,7 @@ line that a person wrote.
 from mdmem.distill import merging, overflow
 from mdmem.distill.checks import Outcome, Verdict, is_foreign, judge
 from mdmem.distill.danger import is_line
-from mdmem.distill.folding import Folded, folded
+from mdmem.distill.folding import Folded, alike, folded, joined
 from mdmem.distill.page import known_lines
 from mdmem.distill.prompt import Batch, checkpoint, part
 from mdmem.distill.reply import BadReply
@@ -37,10 +37,12 @@ __all__ = [
     "Refusal",
     "Revision",
     "Verdict",
+    "alike",
     "checkpoint",
     "folded",
     "is_foreign",
     "is_line",
+    "joined",
     "judge",
     "known_lines",
     "merging",

@@ -6,16 +6,22 @@ Owns that edit, on the lines of the program alone. It must never take out a line
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 from mdmem.distill import page as pages
 from mdmem.distill.checks import is_ours
 from mdmem.distill.laying import laid
 from mdmem.distill.page import Bullet
 from mdmem.distill.revision import TITLE, Moved
+from mdmem.distill.words import content
 from mdmem.text import claims as lines
 from mdmem.text.claims import fold
+from mdmem.text.difference import difference
+
+MOST = 0.75
+"""The share of its content words that the shorter of two lines has in common with one that says nearly the same."""
 
 STRUCK = re.compile(r"~~.*~~", re.DOTALL)
 """A line that somebody struck out says that it is no longer so."""
@@ -53,6 +59,46 @@ def folded(source: str, *, ours: Container[str], is_old: Callable[[str], bool]) 
         return Folded(source)
     text = laid(page, changed, [], title=TITLE)
     return Folded(text, tuple(Moved(one.kind or "fact", one.line) for one in moved), tuple(merged))
+
+
+def alike(source: str, *, ours: Container[str]) -> Iterator[tuple[str, str]]:
+    """Yield what lines of the program say that come from one entry and say nearly the same, each with an earlier one.
+
+    One entry often gives two facts: only lines that share most of what they say, and differ in nothing, count.
+    """
+    free = [bullet for bullet in pages.read(source).bullets if is_ours(bullet, ours) and not _is_over(bullet)]
+    taken: set[int] = set()
+    for first, other in combinations(free, 2):
+        if not taken & {first.start, other.start} and _is_like(first, other):
+            taken |= {first.start, other.start}
+            yield first.said.text, other.said.text
+
+
+def _is_like(first: Bullet, other: Bullet) -> bool:
+    sources = ({address.partition("@")[0] for address in one.said.sources} for one in (first, other))
+    if first.said.box != other.said.box or not set.intersection(*sources):
+        return False
+    said = [set(content(one.said.text)) for one in (first, other)]
+    shared = len(said[0] & said[1])
+    texts = first.said.text, other.said.text
+    return (
+        shared > 1
+        and shared >= MOST * min(map(len, said))
+        and fold(texts[0]) != fold(texts[1])
+        and not difference(*texts)
+    )
+
+
+def joined(source: str, pair: tuple[str, str], *, ours: Container[str]) -> str | None:
+    """Take out the later of two lines of the program, by what they say; the earlier gets its sources. None without."""
+    page = pages.read(source)
+    free = [bullet for bullet in page.bullets if is_ours(bullet, ours)]
+    first = next((one for one in free if one.said.text == pair[0]), None)
+    other = next((one for one in free if one.said.text == pair[1]), None)
+    if first is None or other is None:
+        return None
+    line = lines.write(lines.confirmed(first.said, other.said.sources))
+    return laid(page, {first.start: line, other.start: ""}, [], title=TITLE)
 
 
 def _is_over(bullet: Bullet) -> bool:

@@ -63,7 +63,10 @@ class Distilled:
 
 @dataclass(frozen=True, slots=True)
 class Resemblance:
-    """Two entries that say nearly the same, the earlier first: guarded addresses, texts, and the cosine of both."""
+    """Two entries that say nearly the same, the earlier first: guarded addresses, texts, and the cosine of both.
+
+    Of two lines of MEMORY.md both have its address, and 1 in place of a cosine.
+    """
 
     addresses: tuple[str, str]
     texts: tuple[str, str]

@@ -33,16 +33,17 @@ FULL = "runs/verify"
 
 
 def fold(work: Work) -> Outcome:
-    """Fold lines of MEMORY.md that say the same, and move out what is done."""
+    """Fold lines of MEMORY.md that say the same, and move out what is done; propose those that say nearly the same."""
     done = folding.fold(work.vault.parts, dry_run=work.dry_run)
     items = tuple(Item("MEMORY", text, "is done") for text in done.moved)
     items += tuple(Item("MEMORY", text, "is said twice") for text in done.merged)
     if not items:
-        return Outcome("fold", "nothing", "nothing to do")
+        return Outcome("fold", "nothing", "nothing to do", similar=done.similar)
     count = f"{len(items)} line{'s' if len(items) > 1 else ''} of MEMORY.md"
     commits = (done.change.commit,) if done.change and done.change.commit else ()
     state: State = "planned" if work.dry_run else "done"
-    return Outcome("fold", state, f"{count} {'would be folded' if work.dry_run else 'folded'}", items, commits)
+    summary = f"{count} {'would be folded' if work.dry_run else 'folded'}"
+    return Outcome("fold", state, summary, items, commits, similar=done.similar)
 
 
 def pack(work: Work) -> Outcome:

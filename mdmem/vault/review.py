@@ -30,7 +30,8 @@ class Review:
     def listed(self) -> list[Pending]:
         """List what waits. Raises StorageFailed."""
         found = self._listed(self.rewriting.read)
-        return found + [replace(one, number=number) for number, one in enumerate(self._pairs(), len(found) + 1)]
+        pairs = [*self._pairs(), *self._lines(self.rewriting.read)]
+        return found + [replace(one, number=number) for number, one in enumerate(pairs, len(found) + 1)]
 
     def _pairs(self) -> Iterator[Pending]:
         """Yield the entries that say nearly the same as an earlier one, where both are still there as they were."""
@@ -42,6 +43,21 @@ class Review:
                 claim = Claim("fact", pair.texts[1], (later,), pair.cosine, pair.texts[0])
                 why = f"says nearly the same as {earlier}: to accept it takes out the later one"
                 yield Pending(0, id, claim, why, later.rpartition("/")[2].partition("#")[0])
+
+    def _lines(self, read: Read) -> Iterator[Pending]:
+        """Yield the lines of MEMORY.md that say nearly the same as an earlier one, where both are still there."""
+        kept = similar.kept(self.place, similar.LINES)
+        if not kept:
+            return
+        rejected, text = facts.keys(read(facts.REJECTED)), curated.text_of(read(curated.path(self.place)))
+        there = {said.text: said for said in map(claims.read, text.splitlines()) if said}
+        for pair in kept:
+            id, (earlier, later) = similar.line_key(pair), pair.texts
+            if id not in rejected and earlier in there and later in there:
+                claim = Claim("fact", later, there[later].sources, pair.cosine, earlier)
+                why = "says nearly the same as an earlier line of MEMORY.md: to accept it takes out the later one"
+                noted = next(iter(claim.sources), "").rpartition("/")[2].partition("#")[0]
+                yield Pending(0, id, claim, why, noted)
 
     def _stands(self, guarded: str) -> bool:
         address, wanted = split_guard(guarded)
@@ -64,11 +80,13 @@ class Review:
 
         What it replaces goes, also where a person wrote it: they said so. Raises NotFound, BadInput, Refused, Busy.
         """
-        if pairs := [id for id in ids if id.startswith(similar.PAIR)]:
+        if pairs := [id for id in ids if id.startswith((similar.PAIR, similar.LINE))]:
             if len(pairs) < len(ids) or text is not None:
                 hint = "nothing was changed: accept it without --text, and by itself"
-                raise BadInput("an entry that says the same as another is only taken out", hint)
-            return self._take_out(pairs)
+                raise BadInput("what says the same as another is only taken out", hint)
+            change = self._take_out([id for id in pairs if id.startswith(similar.PAIR)])
+            lines = [id for id in pairs if id.startswith(similar.LINE)]
+            return self._join(lines) if lines else change
         if text is not None and (len(ids) != 1 or not text.strip() or "\n" in text.strip()):
             raise BadInput("the new text must be one line, for one claim", "nothing was changed")
         if text is not None and (reason := distill.is_line(text.strip())):
@@ -105,6 +123,27 @@ class Review:
             change = self.remove(waiting[id].claim.sources[0])
         return change
 
+    def _join(self, ids: Sequence[str]) -> Change | None:
+        """Take out the later lines of pairs, by one commit; the earlier ones get their sources."""
+
+        def plan(read: Read) -> Planned:
+            waiting, home = {one.id: one for one in self._lines(read)}, curated.path(self.place)
+            page = Page.of(read(home), set(authorship.of(self.place, home).ours))
+            chosen = [waiting[id].claim for id in dict.fromkeys(ids) if id in waiting]
+            if len(chosen) < len(set(ids)):
+                raise NotFound("one of them waits no more", "nothing was changed; `mdmem review` lists what does")
+            for claim in chosen:
+                text = distill.joined(page.text, (claim.replaces, claim.text), ours=page.ours)
+                if text is None:
+                    hint = "nothing was changed: take out one of them by hand"
+                    raise Refused(f"a person wrote one of the lines: {changes.headline(claim.text)}", hint)
+                page.ours |= set(distill.known_lines(text)) - set(distill.known_lines(page.text))
+                page.text = text
+            lines = [f"- said twice: {changes.headline(claim.text)}" for claim in chosen]
+            return Planned({home: page.data}, self._message("Take out", chosen, lines))
+
+        return self.rewriting.rewrite(plan, op="review")
+
     def _revise(self, page: Page, wanted: Sequence[Claim]) -> None:
         """Take claims into a page: what one replaces goes, and where that is gone already, it is new."""
         rest = [claim for claim in wanted if not page.put_instead(claim)]
@@ -133,7 +172,7 @@ class Review:
         return self.rewriting.rewrite(plan, op="review")
 
     def _chosen(self, read: Read, ids: Sequence[str]) -> list[Pending]:
-        waiting = {one.id: one for one in (*self._listed(read), *self._pairs())}
+        waiting = {one.id: one for one in (*self._listed(read), *self._pairs(), *self._lines(read))}
         for id in ids:
             if id not in waiting:
                 raise NotFound(f"nothing that waits has the id {id}", "nothing was changed; `mdmem review` lists it")

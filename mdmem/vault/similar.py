@@ -49,16 +49,20 @@ FILE = "alike.json"
 """A file of STATE: the pairs that were found last, until a person has decided about them; disposable."""
 
 
-def keep(place: Place, found: Sequence[Resemblance]) -> None:
+LINES = "lines.json"
+"""The same for lines of MEMORY.md."""
+
+
+def keep(place: Place, found: Sequence[Resemblance], file: str = FILE) -> None:
     """Keep pairs for a person to decide about, in place of those that were kept. Raises StorageFailed."""
     data = json.dumps([asdict(pair) for pair in found], ensure_ascii=False).encode("utf-8", "surrogatepass")
-    fsio.put(FILE, data, root=place.state, durable=False)
+    fsio.put(file, data, root=place.state, durable=False)
 
 
-def kept(place: Place) -> list[Resemblance]:
+def kept(place: Place, file: str = FILE) -> list[Resemblance]:
     """Give the pairs that were kept."""
     with suppress(MdmemError, ValueError, TypeError, KeyError):
-        snapshot = fsio.read(FILE, root=place.state)
+        snapshot = fsio.read(file, root=place.state)
         given = json.loads(snapshot.data.decode("utf-8", "surrogatepass")) if snapshot else []
         return [Resemblance(tuple(one["addresses"]), tuple(one["texts"]), float(one["cosine"])) for one in given]
     return []
@@ -66,6 +70,15 @@ def kept(place: Place) -> list[Resemblance]:
 
 PAIR = "alike:"
 """What the id of an entry begins with that says nearly the same as an earlier one."""
+
+
+LINE = "line:"
+"""What the id of a line of MEMORY.md begins with that says nearly the same as an earlier one."""
+
+
+def line_key(pair: Resemblance) -> str:
+    """Give the id by which a pair of lines waits, and by which it was rejected: by what they say."""
+    return LINE + hashlib.sha256(" ".join(map(claims.digest, pair.texts)).encode()).hexdigest()[:16]
 
 
 def key(pair: Resemblance) -> str:
