@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
+from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from mdmem import Vault, fsio
 from mdmem.errors import BadInput, Conflicted, NotFound, Refused
 from mdmem.merge import Contest
 from mdmem.model import Clash, Conflict
-from mdmem.vault import conflicts, resolutions
+from mdmem.vault import authorship, conflicts, resolutions
 from mdmem.vault.older import Older
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -903,6 +905,48 @@ def test_both_of_memory_is_what_each_made_of_what_git_knows_as_the_base(plan: Va
     assert [one.base for one in found.clashes] == [LEASE + DOG] and found.base == text
     assert again(plan).resolve(found.id, "both") is None
     assert log(plan, MEMORY) == f"# Memory\n\n## Facts\n\n{DOG.replace('Rex', 'Max')}- Milk is out\n- Tea is green\n"
+
+
+def test_a_line_of_which_two_comments_became_one_stays_the_programs_and_one_taken_out_stays_unwanted(
+    vault: Vault,
+) -> None:
+    def save(text: str, *, program: bool, minute: int) -> None:
+        write(vault, MEMORY, text)
+        git(vault, "add", "-A")
+        said = ["-m", "Checkpoint", *(["-m", "Mdmem-Op: checkpoint"] if program else [])]
+        git(vault, "commit", "-q", *said, "--date", f"2026-11-29T14:{minute}:00")
+
+    def confirmed(source: str) -> str:
+        return f" <!-- mdmem: from=b,{source} confirmations=2 -->\n"
+
+    save(f"# Memory\n\n{LEASE}{DOG}", program=True, minute=31)
+    git(vault, "checkout", "-qb", "other")
+    save(f"# Memory\n\n{LEASE}{DOG}".replace(" -->", ",d confirmations=2 -->"), program=True, minute=35)
+    git(vault, "checkout", "-q", "main")
+    rex = "- The dog is called Rex"
+    save(f"# Memory\n\n{DOG}", program=False, minute=32)
+    save(f"# Memory\n\n{rex}{confirmed('c')}", program=True, minute=33)
+    git(vault, "merge", "-q", "other", code=1)
+    again(vault).resolve(MEMORY, "both")
+    line = f"{rex} <!-- mdmem: from=b,c,d confirmations=3 -->"
+    assert log(vault, MEMORY) == f"# Memory\n\n{line}\n"
+    git(vault, "commit", "-qam", "merged")
+    whose = authorship.of(vault.place, MEMORY)
+    assert line in whose.ours and line in whose.since
+    assert list(whose.taken_out.values()) == ["The lease ends in May"]
+    write(vault, MEMORY, f"# Memory\n\n{rex}\n")  # a person who takes the comment off makes the line theirs
+    assert not {line, rex} & authorship.of(vault.place, MEMORY).ours
+
+
+def test_what_another_branch_only_says_again_stays_unwanted_where_a_person_took_it_out() -> None:
+    whose, now = authorship.Authorship(), datetime.now(UTC)
+    before, said_again = authorship.lines(LEASE.encode()), authorship.lines(LEASE.replace("=a", "=a,b").encode())
+    whose.wrote(Counter(), before, now)
+    whose.edited(before, Counter())
+    whose.wrote(before, said_again, now)
+    assert list(whose.taken_out.values()) == ["The lease ends in May"]
+    whose.wrote(Counter(), said_again, now)  # asked for anew
+    assert not whose.taken_out
 
 
 def test_what_git_left_has_no_base_once_it_was_added(plan: Vault) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from mdmem.store.repo import CommitInfo
@@ -31,12 +31,17 @@ class Authorship:
     since: dict[str, datetime] = field(default_factory=dict)
 
     def wrote(self, before: Counter[str], after: Counter[str], when: datetime) -> None:
-        """Take in a change that the program made."""
+        """Take in a change that the program made.
+
+        What it only says again was not wanted back: on another branch a person may have taken it out meanwhile.
+        """
+        known = {claims.digest(said.text) for line in before - after if (said := claims.read(line))}
         for line in after - before:
             if said := claims.read(line):
                 self.ours.add(line)
                 self.since[line] = when
-                self.taken_out.pop(claims.digest(said.text), None)
+                if claims.digest(said.text) not in known:
+                    self.taken_out.pop(claims.digest(said.text), None)
 
     def edited(self, before: Counter[str], after: Counter[str]) -> None:
         """Take in a change that a person made."""
@@ -49,6 +54,18 @@ class Authorship:
             if said := claims.read(line):
                 self.taken_out.pop(claims.digest(said.text), None)
 
+    def merged(self, before: Counter[str], after: Counter[str], when: datetime) -> None:
+        """Take in a merge: a line of the program's stays so where two of its comments became one."""
+        texts = {replace(said, sources=(), confirmations=1) for line in self.ours if (said := claims.read(line))}
+        own = {
+            line
+            for line in after - before
+            if (said := claims.read(line)) and said.sources and replace(said, sources=(), confirmations=1) in texts
+        }
+        self.edited(before, after)
+        self.ours |= own
+        self.since |= {line: self.since.get(line, when) for line in own}
+
 
 def of(place: Place, path: str) -> Authorship:
     """Read whose the lines of a file are, by its history and by how it stands now."""
@@ -56,6 +73,8 @@ def of(place: Place, path: str) -> Authorship:
     for info, before, last in _versions(place, path):
         if info.trailers.get("Mdmem-Op", "") in PROGRAM:
             found.wrote(before, last, info.date)
+        elif len(info.parents) > 1:
+            found.merged(before, last, info.date)
         else:
             found.edited(before, last)
     found.edited(last, lines(place.content(path)))
