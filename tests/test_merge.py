@@ -485,6 +485,7 @@ LEASE, DOG, TEA = said(MAY, 1, "a"), said("The dog is Rex", 1, "b"), "- Tea, not
         (DOG, DOG + TEA + LEASE, DOG + "- No milk\n" + LEASE, DOG + TEA + "- No milk\n" + LEASE),
         (DOG, DOG + TEA, DOG + "- No milk\n" + TEA, DOG + "- No milk\n" + TEA),
         (DOG, DOG + TEA, DOG + "- No milk\n", DOG + TEA + "- No milk\n"),
+        (DOG, DOG + "\n## More\n\n" + TEA, "- The dog is Max\n", "- The dog is Max\n\n## More\n\n" + TEA),
         (LEASE, "- It ends in June\n", "- It ends in July\n", "- It ends in June\n- It ends in July\n"),
         ("- a\n  b\n", "- a\n  b\n  c\n", "", "- a\n  b\n  c\n"),
         ("- a\n", "- a\n", "- a\n\n## More\n\n- b\n", "- a\n\n## More\n\n- b\n"),

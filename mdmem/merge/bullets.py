@@ -27,6 +27,10 @@ class _Item:
     gap: str
     text: str
 
+    @property
+    def is_bullet(self) -> bool:
+        return bool(self.key) and claims.read(self.key[0]) is not None
+
 
 def bases(text: str, base: str) -> list[str]:
     """Give what the base had in the place of each conflict that git's markers enclose."""
@@ -87,8 +91,8 @@ def merged(base: str, ours: str, theirs: str) -> str:
         if one.key in keys:
             place = keys.index(one.key) + 1
         elif one.key not in left and one.key not in before:
-            while place < len(keys) and keys[place] not in before and keys[place] not in right:
-                place += 1
+            while place < len(out) and out[place].is_bullet and not {keys[place]} & (before.keys() | right.keys()):
+                place += 1  # what ours has new in the same section comes first
             out.insert(place, one)
             place += 1
     return _laid(out)
