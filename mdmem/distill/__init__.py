@@ -3,8 +3,10 @@
     prompt.py      entries in batches, and a batch as the text that a model is asked
     reply.py       its answer as claims, or the reason why it is none
     checks.py      what becomes of each claim, by support.py, danger.py and jest.py
-    support.py     whether the sources of a claim say so; words.py is what they are compared by, amounts.py numbers
-                   with their units, partners.py whether words belong together as they do there
+    support.py     whether the sources of a claim say so: subjects.py of whom, stance.py yes or no and how sure,
+                   dating.py when, rates.py how often, amounts.py how much, partners.py whether words belong together
+    words.py       what they are compared by, with clauses.py, figures.py, and the words of vocabulary/ that say the
+                   same or little
     replacing.py   whether a claim may take the place of a line of memory
     danger.py      hidden text, secrets, markup, and by orders.py orders to a model: never memory unasked
     jest.py        what was said as a joke, in a story, for a while, or taken back
