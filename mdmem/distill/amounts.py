@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from mdmem.distill.dating import MONTHS
 from mdmem.distill.figures import NUMBER, NUMERAL, WORD_NUMBER, digits
 from mdmem.distill.words import content, is_frame, names, pool, shown, stem, wide_pool
 from mdmem.text.analyze import is_cjk, unify
@@ -43,7 +44,6 @@ _SAME: dict[str, tuple[str, ...]] = {
 }
 _UNITS = {stem(name): unit for unit, known in _SAME.items() for name in known}
 _WIDEST = max(map(len, _UNITS))
-_MONTHS = frozenset("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905 - as in `words`
 _MONTH = re.compile(
     r"(?:january|february|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber)\b|[a-z]{3}\b"
 )
@@ -123,7 +123,7 @@ def _unit(text: str, start: int, end: int) -> str:
 
 
 def _month(word: str) -> str:
-    return word[:3] if word[:3] in _MONTHS and _MONTH.fullmatch(word) else ""
+    return word[:3] if word[:3] in MONTHS and _MONTH.fullmatch(word) else ""
 
 
 def strange(text: str, told: str, old: str = "") -> Iterator[str]:

@@ -203,13 +203,14 @@ def _doubt(claim: Claim, text: str, sources: Sequence[Entry], target: Bullet | N
 
 def _done(claim: Claim, text: str, sources: Sequence[Entry], target: Bullet | None) -> str:
     """Say what speaks against a to-do: it is done, or is not, or is for somebody else to do."""
+    ticked = claim.text.startswith("[x]")
+    if claim.kind != "todo" and not ticked:
+        return ""
     todos = [text, *([target.said.text] if target else [])]
     done = any(closing.closed(entry, [todo]) for entry in sources for todo in todos)
-    if claim.text.startswith("[x]"):
+    if ticked:
         reported = done or (closing.is_report(text) and not support.doubt(text, sources))
         return "" if reported else "its source does not say that it is done"
-    if claim.kind != "todo":
-        return ""
     if done:
         return "its source says that it is done"
     other = subjects.owed_by_others(text, support.told(sources))

@@ -22,10 +22,11 @@ def parts(number: str) -> tuple[str, ...]:
     return tuple(part.lstrip("0") or "0" for part in re.split(r"\D", number) if part)
 
 
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DATED = re.compile(
     r"(?i)(?<!\d)[12]\d{3}(?:-\d\d?){1,2}(?!\d)|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:%s)\w*(?:,? [12]\d{3})?"
     r"|\b(?:%s)\w*\.? (?:\d{1,2}(?:st|nd|rd|th)?\b(?:,? [12]\d{3})?|[12]\d{3}\b)|\d+ ?[年月日号]"
-    r"|\b(?:in|since|until|by|of) [12]\d{3}\b(?![-/]\d)" % (("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec",) * 2)
+    r"|\b(?:in|since|until|by|of) [12]\d{3}\b(?![-/]\d)" % (("|".join(MONTHS),) * 2)
 )
 """Numbers that are parts of a date."""
 
@@ -50,7 +51,7 @@ def _years(text: str, today: date) -> Iterator[int]:
     """Yield the years that a text means without their number: those of its months, and of 明年 or "last year"."""
     yield from (today.year + step for pattern, step in _YEARS if pattern.search(text))
     for match in _MONTH.finditer(unify(text).casefold()):
-        month = _MONTH_NAMES.index(match[1][:3]) + 1 if match[1] else int(digits(match[2]))
+        month = MONTHS.index(match[1][:3]) + 1 if match[1] else int(digits(match[2]))
         yield from (today.year + (month < today.month), today.year - (month > today.month))
 
 
@@ -76,8 +77,7 @@ _YEARS = (
     (re.compile(r"(?i)\blast year\b|去年"), -1),
     (re.compile(r"(?i)\b(?:this year|end of the year|year[- ]end)\b|今年|年底|年末"), 0),
 )
-_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = re.compile(rf"\b({'|'.join(_MONTH_NAMES)})[a-z]*\b|(1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])月")
+_MONTH = re.compile(rf"\b({'|'.join(MONTHS)})[a-z]*\b|(1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])月")
 
 
 @lru_cache(maxsize=256)

@@ -17,15 +17,8 @@ _PERIODS = {
 }
 _WORDS = {
     **{"hourly": "hour", "daily": "day", "nightly": "day", "weekly": "week", "monthly": "month", "yearly": "year"},
-    **{
-        "annual": "year",
-        "annually": "year",
-        "fortnightly": "2 week",
-        "biweekly": "2 week",
-        "天天": "day",
-        "月薪": "month",
-    },
-    **{"月租": "month", "年薪": "year", "时薪": "hour"},
+    **{"annual": "year", "annually": "year", "fortnightly": "2 week", "biweekly": "2 week"},
+    **{"天天": "day", "月薪": "month", "月租": "month", "年薪": "year", "时薪": "hour"},
 }
 _RATE = re.compile(
     r"\b(?:a|an|per|each|every)(?P<other> (?:other|second|2nd|two))? (?P<period>hour|hr|day|night|morning|evening|week"

@@ -35,7 +35,7 @@ def doubt(text: str, told: str, old: str) -> str:
     if units and not any(here.has(unit) or change.has(unit) for unit in units[:2]):
         return f"it has nothing to do with the line that it would take the place of: {old}"
     rest = [unit for unit in units if unit not in content(subject(old))]
-    if owners[1] and rest and not any(wide_pool(f"{text}\n{changing}").has(unit) for unit in rest):
+    if owners[1] and rest and not any(map(wide_pool(f"{text}\n{changing}").has, rest)):
         return f"it says something else of whom it is about than the line that it would take the place of: {old}"
     lost = [unit for unit in units if not here.has(unit)]
     lost += [number for number in numbers(old) if number not in here.numbers]

@@ -87,18 +87,18 @@ def _packed(work: Work, done: Packed, findings: tuple[Finding, ...]) -> Outcome:
 def verify(work: Work) -> Outcome:
     """Compare the indexes with the files and heal what differs, a part each night, all of it each week."""
     vault = work.vault
-    full = is_full_due(vault.place)
-    share = 1.0 if full and not work.dry_run else SAMPLE
+    full = not work.dry_run and is_full_due(vault.place)
+    share, how = (1.0, "in full") if full else (SAMPLE, f"{SAMPLE:.0%}")
     if work.dry_run:
         made = verification.verify(
             vault.place, vault.parts.index, vault.parts.meaning, sample=share, progress=work.progress
         )
-        return _verified(made, f"{SAMPLE:.0%}", dry_run=True)
+        return _verified(made, how, dry_run=True)
     made = vault.verify(sample=share, fix=True, progress=work.progress)
     if full:
         _note_full(vault.place)
     indexed = vault.reindex(progress=work.progress)
-    outcome = _verified(made, "in full" if full else f"{SAMPLE:.0%}", dry_run=False)
+    outcome = _verified(made, how, dry_run=False)
     more = (
         f"; {indexed.changed} files indexed, {indexed.embedded} embedded" if indexed.changed + indexed.embedded else ""
     )
