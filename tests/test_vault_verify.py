@@ -19,6 +19,7 @@ from vault_sandbox import again, write
 from mdmem import Vault, indexer
 from mdmem.model import Verification
 from mdmem.store import generations
+from mdmem.store.lexical import Lexical
 from mdmem.vault import comparison
 from mdmem.vault.place import Place
 
@@ -169,6 +170,27 @@ def test_lost_words_are_found_by_sampling(vault: Vault) -> None:
     assert ("changed", False) in kinds(found)
     assert again(vault).verify(sample=1.0, fix=True).left == 0
     assert again(vault).search("green tea 2", mode="keyword")[0].entry.address == SECOND
+
+
+def test_hundreds_of_entries_that_say_nearly_the_same_are_all_found(vault: Vault) -> None:
+    lines = (f"- {minute // 60:02}:{minute % 60:02} alive and well {'.' * minute}\n" for minute in range(400))
+    write(vault, "memory/daily/2026-11-04.md", f"# d\n\n{''.join(lines)}")
+    done = again(vault).verify(sample=1.0)
+    assert done.findings == () and done.retrieved == done.asked > 400
+
+
+def test_words_of_a_comment_of_the_program_are_not_searched_for(vault: Vault) -> None:
+    rare = "zebra quagga okapi gnu kudu eland"
+    write(vault, "memory/daily/2026-11-04.md", f"# d\n\n- 09:00 tea <!-- mdmem: {rare} -->\n- 10:00 {rare}\n")
+    assert again(vault).verify(sample=1.0).findings == ()
+
+
+def test_an_entry_that_its_words_do_not_lead_to_is_named(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    (number,) = [number for address, number in unit_numbers(vault).items() if address == SECOND]
+    real = Lexical.score
+    monkeypatch.setattr(Lexical, "score", lambda *about: {u: s for u, s in real(*about).items() if u != number})
+    (one,) = again(vault).verify(sample=1.0).findings
+    assert one.kind == "retrieval" and one.message == f"{SECOND} is not among the hits for its own words"
 
 
 def test_a_damaged_index_is_named_and_built_anew_by_fix(vault: Vault) -> None:

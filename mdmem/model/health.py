@@ -38,7 +38,7 @@ class Diagnosis:
 class Verification:
     """The indexes compared with the files: how much of each was compared, and what differs.
 
-    `asked` units were searched for by their own words, `retrieved` of them came back among the first hits. `behind`
+    `asked` units were searched for by their own words, `retrieved` of them came back. `behind`
     counts files that changed since they were indexed, which is no fault.
     """
 

@@ -14,19 +14,16 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from mdmem import indexer
-from mdmem.model import Diagnosis, FileRow, Hit, Query, UnitRow
+from mdmem.model import Diagnosis, FileRow, UnitRow
 from mdmem.store import lexical as lexicals
 from mdmem.store.catalog import Indexed
-from mdmem.text import analyze, units
+from mdmem.text import analyze, markdown, units
 from mdmem.text.units import Unit
 from mdmem.vault.index import Stores
 
 Step = Callable[[int, int], None]
 
 AFRESH = "`mdmem verify --fix` indexes it again"
-HITS, MANY = 10, 300
-"""A unit counts as found by its own words when it is among so many hits; of equally good ones, among more."""
-
 FEW = 3_000
 """Passages up to which all postings are read by every comparison, in a second."""
 
@@ -228,7 +225,8 @@ def _weights(stores: Stores, term: str) -> dict[int, float]:
 
 def phrase(unit: Unit, rarity: Callable[[str], int]) -> str:
     """Give the rarest words of a unit, in the order of its text; "" when it has none that can be searched for."""
-    words = list(dict.fromkeys(word.lower()[:40] for word in re.findall(r"[^\W_]{2,}", unit.text)))[:2_000]
+    text = markdown.strip_comments(unit.text)
+    words = list(dict.fromkeys(word.lower()[:40] for word in re.findall(r"[^\W_]{2,}", text)))[:2_000]
     known = {word: rarity(word) for word in words}
     rarest = sorted((word for word in words if known[word]), key=lambda word: (known[word], words.index(word)))
     chosen = set(rarest[:PHRASE])
@@ -248,30 +246,9 @@ def rarity(stores: Stores) -> Callable[[str], int]:
     return count
 
 
-def is_found(unit: Unit, text: str, search: Callable[[Query], Sequence[Hit]]) -> bool:
-    """Tell whether a unit, or one with the same text, is among the first hits for a phrase of its own words.
-
-    Where many hold the same words it may be any of those that are as good as the last of the first hits.
-    """
-    # Nearly always it is the very first: to cut ten hits from their files takes four times as long as to find them.
-    if any(_is_same(hit, unit) for hit in search(Query(text, k=1, mode="keyword", fresh=True))):
-        return True
-    first = search(Query(text, k=HITS, mode="keyword", fresh=True))
-    if any(_is_same(hit, unit) for hit in first):
-        return True
-    if len(first) < HITS:
-        return False
-    more = search(Query(text, k=MANY, mode="keyword", fresh=True))
-    return any(_is_same(hit, unit) for hit in more if hit.score >= first[-1].score - 1e-9)
-
-
-def _is_same(hit: Hit, unit: Unit) -> bool:
-    return hit.entry.address == unit.address or hit.entry.text == unit.text
-
-
 def lost(path: str, unit: Unit) -> Diagnosis:
     """Make the finding for a unit that its own words do not lead to."""
-    message = f"{unit.address} is not among the first {HITS} hits for its own words"
+    message = f"{unit.address} is not among the hits for its own words"
     hint = "`mdmem reindex --full` builds the index anew"
     return Diagnosis("retrieval", path, unit.line, message, hint, "warning", room="index")
 

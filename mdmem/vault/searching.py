@@ -101,21 +101,27 @@ def hits_of(
     place: Place, stores: Stores, meanings: Callable[[], Meaning], recent: Recent, query: Query
 ) -> tuple[retrieve.Ranking, tuple[Hit, ...]]:
     """Rank what open stores have for a query, and cut the hits of its page from their files."""
-    limits = bounds(query)
+    ranking = ranked(place, stores, meanings, recent, query)
     skip = (query.page - 1) * query.k
-    if query.text.strip():
-        meaning = None if query.mode == "keyword" else meanings()
-        state = meaning.state(stores) if meaning else stores.path and (stores.path, stores.lexical.version)
-        key = (replace(query, fresh=False, max_chars=None), state, place.now().date())
-        known = recent.get(key) if state and not query.fresh else None
-        ranking = known or _ranked(place, stores, meaning, query, limits)
-        if state and ranking.whole:
-            stores.check()
-            recent.put(key, ranking)
-    else:
-        ranking = _everything(stores, limits, skip + query.k)
-    shown = ranking.order[skip : skip + query.k]
-    return ranking, tuple(_hits(place, stores, shown, ranking))
+    return ranking, tuple(_hits(place, stores, ranking.order[skip : skip + query.k], ranking))
+
+
+def ranked(
+    place: Place, stores: Stores, meanings: Callable[[], Meaning], recent: Recent, query: Query
+) -> retrieve.Ranking:
+    """Rank what open stores have for a query, to the end of its page; an empty one asks for everything."""
+    limits = bounds(query)
+    if not query.text.strip():
+        return _everything(stores, limits, query.page * query.k)
+    meaning = None if query.mode == "keyword" else meanings()
+    state = meaning.state(stores) if meaning else stores.path and (stores.path, stores.lexical.version)
+    key = (replace(query, fresh=False, max_chars=None), state, place.now().date())
+    known = recent.get(key) if state and not query.fresh else None
+    ranking = known or _asked(place, stores, meaning, query, limits)
+    if state and ranking.whole:
+        stores.check()
+        recent.put(key, ranking)
+    return ranking
 
 
 def bounded(hits: Iterable[Hit], limit: int) -> Iterable[Hit]:
@@ -140,7 +146,7 @@ def _shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _ranked(place: Place, stores: Stores, meaning: Meaning | None, query: Query, limits: Filter) -> retrieve.Ranking:
+def _asked(place: Place, stores: Stores, meaning: Meaning | None, query: Query, limits: Filter) -> retrieve.Ranking:
     """Ask both legs, or the one that the query names or that is there."""
     started = time.monotonic()
     question = retrieve.Question(

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mdmem.errors import Damaged, MdmemError
-from mdmem.model import Diagnosis, Hit, Progress, Query, Verification
+from mdmem.model import Diagnosis, Progress, Query, Verification
 from mdmem.store import generations
 from mdmem.text import packs
 from mdmem.vault import archives, comparison
@@ -21,7 +21,7 @@ from mdmem.vault.comparison import Differences, Look
 from mdmem.vault.index import Index, Stores
 from mdmem.vault.meaning import Meaning
 from mdmem.vault.place import Place
-from mdmem.vault.searching import Recent, hits_of
+from mdmem.vault.searching import Recent, ranked
 
 if TYPE_CHECKING:  # only where there is a model
     from mdmem.vault.likeness import Unlike
@@ -167,14 +167,17 @@ class _Work:
             if not text:
                 continue
             tried += 1
-            if comparison.is_found(unit, text, partial(self._search, stores)):
+            if self._is_found(stores, number, text):
                 found += 1
             else:
                 self.made.found.append(comparison.lost(path, unit))
         return tried, found
 
-    def _search(self, stores: Stores, query: Query) -> Sequence[Hit]:
-        return hits_of(self.place, stores, lambda: self.meaning, Recent(), query)[1]
+    def _is_found(self, stores: Stores, number: int, text: str) -> bool:
+        """Tell whether a search for these words comes upon a unit: where in the order, depends on the others."""
+        query = Query(text, k=len(self.made.known), mode="keyword", fresh=True)
+        ranking = ranked(self.place, stores, lambda: self.meaning, Recent(), query)
+        return any(hit.unit == number and hit.tier == 0 for hit in ranking.order)
 
     def _vectors(self, stores: Stores, chosen: Sequence[int]) -> Unlike | None:
         card = self.meaning.card()

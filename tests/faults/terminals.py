@@ -268,7 +268,10 @@ def _history(home: Home, wanted: Sequence[str]) -> None:
 def on_terminal(
     home: Home, words: Sequence[str], *, columns: int = 80, typed: bytes = b"", **extra: str
 ) -> tuple[int, str]:
-    """Run the program on a terminal of its own; give its exit code and what arrived there."""
+    """Run the program on a terminal of its own; give its exit code and what arrived there.
+
+    One that does not end within a minute gets SIGTERM, and -15 is its code; so is that of one that is to last.
+    """
     child, terminal = pty.fork()
     if not child:
         os.chdir(home.vault)
@@ -327,7 +330,9 @@ def elsewhere(folder: Path, *, payloads: Sequence[str] = PAYLOADS) -> Outcome:
 
 
 def _looked_at(home: Home, words: Sequence[str], columns: int, extra: Mapping[str, str]) -> Iterator[str]:
-    code, seen = on_terminal(home, words, columns=columns, typed=b"n\n", **extra)
+    code, seen = on_terminal(home, words, columns=columns, typed=b"n\n\x04", **extra)
+    if code == -15 and not commands.lasts(words):
+        yield f"{' '.join(words)!a} did not end: {seen[-500:]!a}"
     # Whatever brings an index up to date may show a bar, on a machine where that takes a second.
     for found in forbidden(seen, bar=True)[:3]:
         yield f"{' '.join(words)!a} at {columns} columns {dict(extra)}: {found}"
@@ -452,7 +457,7 @@ def pipes(folder: Path, wanted: Iterable[str], *, ways: int) -> Outcome:
 FULL: Mapping[str, Callable[[Path], Outcome]] = {
     "terminal: every payload in every field, by every command": lambda folder: printed(folder, commands.commands()),
     "terminal: narrow, plain, without UTF-8 or colours": lambda folder: elsewhere(folder),
-    "terminal: what was typed, said again": lambda folder: echoed(folder, payloads=PAYLOADS, often=2),
+    "terminal: what was typed, said again": lambda folder: echoed(folder, payloads=PAYLOADS, often=1),
     "terminal: JSON gives every text back": lambda folder: as_json(folder),
     "terminal: closed pipes and streams": lambda folder: pipes(folder, commands.commands(), ways=2),
 }
