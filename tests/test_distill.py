@@ -644,6 +644,20 @@ REARRANGED = [
     ("I don't mind spicy food.", "User dislikes spicy food."),
     ("Ask HR whether unused days carry over.", "Unused days carry over."),
     ("上线之前要先关掉定时任务。", "上线之后关掉定时任务"),
+    ("The pool is open until September.", "The pool is open."),
+    ("Noor can drive again after 22 December.", "Noor can drive again."),
+    ("The cream is safe for adults above 60 kilos.", "The cream is safe for adults."),
+    ("Take the iron tablets with orange juice.", "Take the iron tablets."),
+    ("The side gate is closed in winter.", "The side gate is open in winter."),
+    ("The alarm is off at weekends.", "The alarm is on at weekends."),
+    ("I owe Bea 40 euros.", "Bea owes 40 euros."),
+    ("Bea owes me 40 euros.", "User owes Bea 40 euros."),
+    ("阿琳欠我三百块。", "欠阿琳三百块"),
+    ("My sister's cat scratched the sofa.", "Cat scratched the sofa."),
+    ("The boss of my brother moved to Oslo.", "Brother moved to Oslo."),
+    ("I turned down the flat in Kiel.", "The flat in Kiel."),
+    ("In the novel she lives in Lyon.", "Lives in Lyon."),
+    ("Mara is over her fear of heights.", "Mara's fear of heights."),
 ]
 
 OWED = [
@@ -697,6 +711,14 @@ RETOLD = [
     ("妈妈不爱用智能手机。", "用户的母亲不喜欢用智能手机"),
     ("房租从一千加到一千五。", "房租从 1000 加到 1500"),
     ("讨论后决定用 Kafka 代替 RabbitMQ，主要是要回放消息。", "决定用 Kafka 代替 RabbitMQ，因为需要回放消息"),
+    ("The pool in Ulm is open until September.", "Pool in Ulm: open until September."),
+    ("The dentist says Noor may have chocolate on Sundays.", "Noor may have chocolate on Sundays."),
+    ("Send the forms until 5 December.", "Send the forms by 2026-12-05."),
+    ("I owe Bea 40 euros.", "User owes Bea 40 euros."),
+    ("阿琳欠我三百块。", "阿琳欠用户三百块"),
+    ("My sister's cat scratched the sofa.", "Sister's cat scratched the sofa."),
+    ("I turned down the flat in Kiel.", "Turned down the flat in Kiel."),
+    ("Vet next Friday at 9:00.", "Vet on Friday, 4 December, at 9:00."),
 ]
 
 

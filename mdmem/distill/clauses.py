@@ -17,6 +17,7 @@ _NO = re.compile(
     r"|detest(?:s|ed)?|avoid(?:s|ed|ing)?|refus(?:es?|ed|ing)|reject(?:s|ed|ing)?|declin(?:es?|ed|ing)"
     r"|cancel\w*|instead of|rather than|resign(?:s|ed|ing)?|lack(?:s|ed|ing)?|missing|exclud(?:es?|ed|ing)"
     r"|stopp?(?:s|ed|ing)?|quit(?:s|ting)?|gave up|gives up"
+    r"|turn(?:s|ed|ing)? (?:(?:it|them|that|him|her) )?down(?! the (?:volume|heat|music|sound|light))"
     r"|allergic|allergy|intoleran(?:t|ce)|except|[a-z]+-free|un(?:able|willing))\b"
     r"|n['’]t\b|\b(?:do|does|did|is|are|was|were|ca|wo|would|should|could|has|have|must)nt\b"
     r"|[不没無无别未勿莫]|而非|讨厌|取消|缺|反感|厌恶|拒绝|避免|戒|过敏|禁",

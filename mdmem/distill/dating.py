@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 from functools import lru_cache
 
@@ -93,11 +94,15 @@ def _counted(entry: Entry) -> tuple[str, ...]:
 def named_days(sources: Sequence[Entry]) -> str:
     """Give the weekdays and months of the dates that entries name without them."""
     words: list[str] = []
-    for day in (day for entry in sources for day in _counted(entry) if day.count("-") == 2):
-        try:
-            found = date.fromisoformat(day)
-        except ValueError:
-            continue
-        number = "一二三四五六日"[found.weekday()]
-        words += [f"{found:%A %B}", f"周{number} 星期{number}"]
+    for day in (day for entry in sources for day in _meant(entry)):
+        number = "一二三四五六日"[day.weekday()]
+        words += [f"{day:%A %B}", f"周{number} 星期{number}"]
     return " ".join(words)
+
+
+def _meant(entry: Entry) -> Iterator[date]:
+    for day in _counted(entry):
+        with suppress(ValueError):  # of a month without a day, or one that there is not
+            yield date.fromisoformat(day)
+    if entry.date is not None:
+        yield from _vague(entry.text[:_SEARCHED], entry.date.date())

@@ -39,7 +39,11 @@ _PASSING = re.compile(
     r"|temporar(?:y|ily))\b|暂时|临时|今天先|就这一次|仅限?今天|这次先",
     re.IGNORECASE,
 )
-_TOLD = re.compile("剧情|台词|人设|女主角?|男主角?|\\bprotagonist|\\bheroine|\\bchapter \\d", re.IGNORECASE)
+_TOLD = re.compile(
+    r"剧情|台词|人设|女主角?|男主角?|\bprotagonist|\bheroine|\bchapter \d"
+    r"|\bin (?:the|this|that|a) (?:film|movie|novel|series|episode|story)\b|(?:电影|小说|剧)里",
+    re.IGNORECASE,
+)
 _STORIES = frozenset(
     ("joke", "jokes", "fun", "roleplay", "role-play", "story", "fiction", "game", "rp", "玩笑", "段子", "角色扮演")
 ) | {"故事", "小说", "剧本", "同人"}

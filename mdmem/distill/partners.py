@@ -111,20 +111,22 @@ def _left_behind(text: str, told: str) -> Iterator[str]:
     if any(own) or _OLD.search(text):
         return
     for match in _FROM.finditer(told):
-        old, new = (_things(next(filter(None, (match[at], match[at + 2])))) for at in (1, 2))
+        old, new = (things(next(filter(None, (match[at], match[at + 2])))) for at in (1, 2))
         if (
             (old - new)
-            and all(_stands(each, here) for each in old - new)
-            and not any(_stands(each, here) for each in new - old)
+            and all(stands(each, here) for each in old - new)
+            and not any(stands(each, here) for each in new - old)
         ):
             yield next(filter(None, (match[1], match[3]))).strip()
 
 
-def _things(text: str) -> set[str]:
+def things(text: str) -> set[str]:
+    """List what a text says something with: its words and numbers."""
     return {*content(text), *numbers(text)}
 
 
-def _stands(thing: str, here: Pool) -> bool:
+def stands(thing: str, here: Pool) -> bool:
+    """Tell whether a text has a word or number of another."""
     return thing in here.numbers or here.has(thing)
 
 

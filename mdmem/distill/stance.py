@@ -1,4 +1,4 @@
-"""Whether a claim says yes where its source says no, is surer than it, or makes all of some and now of then.
+"""Whether a claim says yes where its source says no, is surer than it, goes beyond its limits, or makes all of some.
 
 Owns those comparisons, clause by clause, by the words that show them.
 """
@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 
 from mdmem.distill import partners
 from mdmem.distill.clauses import Clause, clauses, denied, negations
-from mdmem.distill.partners import nearest
+from mdmem.distill.dating import parts
+from mdmem.distill.partners import nearest, stands, things
 from mdmem.distill.words import content, stem, wide_pool
 
 
@@ -38,10 +39,27 @@ def _doubt(clause: Clause, told: str) -> str:
         return "its source says so of a part"
     if any(end.search(clause.text) and all(map(other.search, said)) for end, other in _BOUNDS):
         return "its source says at least, or at most, the other way round"
+    if (state := _state(clause.text)) and all(_state(one) not in ("", state) for one in said):
+        return f"its source does not say {state}"
+    if _drops(clause, near, _LIMIT) or (_MAY.search(clause.text) and _drops(clause, near, _MAY)):
+        return "its source says so within limits"
     for sign, kept, reason in _HEDGES:
         if all(sign.search(one.sentence) for one in near) and not kept.search(clause.sentence):
             return reason
     return ""
+
+
+def _state(text: str) -> str:
+    """Give the state in which a clause says something to be: on, off, open or closed; else ""."""
+    found = _STATE.search(text)
+    return {"shut": "closed"}.get(found[1].casefold(), found[1].casefold()) if found else ""
+
+
+def _drops(clause: Clause, near: Sequence[Clause], limit: re.Pattern[str]) -> bool:
+    """Tell whether the sources go on, behind a sign, with something of which a claim has nothing."""
+    here, dates = wide_pool(clause.sentence), set(parts(clause.sentence))
+    tails = [things(found[1] or "") if (found := limit.search(one.text)) else set() for one in near]
+    return all(tail and not any(each in dates or stands(each, here) for each in tail) for tail in tails)
 
 
 def _prefers(clause: Clause, near: Sequence[Clause]) -> bool:
@@ -77,6 +95,7 @@ _IF = re.compile(r"(?i)\b(?:if|unless|in case|provided)\b|如果|(?<!主)要是|
 _WHEN = re.compile(rf"{_IF.pattern}|\b(?:when|whenever|where|once|only)\b|若|只有|时")
 _BEFORE = re.compile(
     r"(?i)\b(?:used to|formerly|previously|no longer|any ?more)\b"
+    r"|\bover (?:my|his|her|their)\b"
     r"|(?<![日号天点月年一二三四五六])以前|从前|曾|(?<![发寄送搬])过去|原来|原先|不再"
 )
 _ALL = re.compile(r"(?i)\b(?:all|every|always|everyone|everything|each)\b|都|全部|所有|总是|每次|一律|一直")
@@ -119,6 +138,17 @@ _HEARSAY = re.compile(
     r"|novel|suppose|imagine|it would be|i wish)\b|梦见|做梦|听说|据说|开玩笑"
 )
 _ONLY = re.compile(r"(?i)\b(?:only|solely|exclusively|just|limited)\b|仅|只[有能在]|限")
+_LIMIT = re.compile(r"(?i)\b(?:until|till|unless|except|pending|as long as|(?:over|under|above|below)(?= \d))\b(.*)")
+_MAY = re.compile(
+    r"(?i)\b(?:may|can|must|should|allowed|safe|okay|ok|free|take|works?|stays?)\b"
+    r"(?:.*\b(?:with|on|for|before|after|when|in|at|during)\b(.*))?"
+)
+"""What is allowed, or advised; and what stands behind it of when, with what and for whom."""
+
+_STATE = re.compile(
+    r"(?i)\b(?:is|are|be|stays?|kept|left|turned|switched) (?:still |now |always )?(on|off|open|closed|shut)\b"
+    r"(?! (?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|the|my|our|a|an)\b)"
+)
 
 _HEDGES = (
     (UNSURE, _ABOUT, "its source is less sure"),

@@ -29,6 +29,7 @@ _OF = re.compile(
     rf"(?i)\W*(?:the )?(?P<owner>[\w-]+)['’]s (?P<kin>{_KIN})\b|\W*(?P<pronoun>my|our|his|her|their) (?P<one>{_KIN})\b"
     r"|(?-i:\W*(?P<bare>Mum|Mom|Dad|Mother|Father|Grandma|Grandpa)\b)"
     rf"|\W*(?:(?P<name>用户|我|{_NAME_ZH}|[A-Z]\w+ ?)的?)?(?P<han>{_KIN_ZH})"
+    rf"|\W*(?:the )?(?P<whose>[\w-]+) of (?:my|our|his|her|their) (?P<behind>{_KIN})\b"
 )
 """Whose mother, sister or friend a clause is about."""
 
@@ -54,7 +55,9 @@ class Who:
     kin: str = ""
 
     def __str__(self) -> str:
-        return " ".join(filter(None, ("" if self.name == "user" and self.kin else self.name, self.kin)))
+        if not self.kin or not self.name or self.name == "user":
+            return self.kin or self.name
+        return f"{self.name}'s {self.kin}" if self.kin.isascii() else f"{self.name}{self.kin}"
 
 
 def who(clause: str, *, implied: bool = False) -> Who:
@@ -62,6 +65,8 @@ def who(clause: str, *, implied: bool = False) -> Who:
     if _USER.match(clause):
         return Who("user")
     if found := _OF.match(clause):
+        if found["whose"]:
+            return Who(found["behind"].casefold(), found["whose"].casefold())
         owner = (found["owner"] or found["name"] or "").strip()
         theirs = owner.casefold() not in ("", "user", "用户", "我") or (found["pronoun"] or "").casefold() in _ANOTHER
         name = (owner or found["pronoun"]) if theirs else "user"
@@ -83,6 +88,8 @@ def subject(clause: str) -> str:
 
 def other_subject(text: str, told: str) -> str:
     """Say that a claim rests on what somebody else likes, has or does than it says."""
+    if found := _disowned(text, told) or _debtor(text, told):
+        return found
     mine = who(text, implied=True)
     near = [(clause.text, who(clause.text)) for clause in nearest(content(text), told)]
     if not mine.name or not near or not all(other.name for _, other in near):
@@ -90,6 +97,40 @@ def other_subject(text: str, told: str) -> str:
     if any(_is_same(mine, other, text, clause) for clause, other in near):
         return ""
     return f"its source says so of {near[0][1]}".replace("of user", "of the user")
+
+
+def _disowned(text: str, told: str) -> str:
+    """Say whose something is, where a claim speaks of it as if it were the user's; else ""."""
+    owned = [_OWNED.match(clause.text) for clause in nearest(content(text), told)]
+    found = owned[0] if owned and all(owned) else None
+    if not found or not re.match(rf"(?i)\W*(?:the |an? )?{re.escape(found[2])}\b", text) or found[1] in text:
+        return ""
+    return f"its source says so of {found[1]}'s {found[2]}"
+
+
+_OWNED = re.compile(r"\W*(?:(?i:my|our|the) )?([\w-]+)['’]s (\w+)\b")
+
+
+def _debtor(text: str, told: str) -> str:
+    """Say who owes, where a claim has a debt the other way round; else ""."""
+    debts = [_owes(clause.text) for clause in nearest(content(text), told)]
+    mine = _owes(text)
+    if mine is None or not debts or any(debt is None or debt == mine for debt in debts):
+        return ""
+    return "its source says that the other one owes it"
+
+
+def _owes(clause: str) -> bool | None:
+    """Tell whether a clause has the user owe something, or another owe it them; None where there is no debt."""
+    found = _OWES.search(clause)
+    return None if found is None else not any(found[group] for group in ("en", "me", "zh", "mich"))
+
+
+_OWES = re.compile(
+    r"(?:\b(?!I\b|User\b)(?P<en>[A-ZÀ-Þ][\w'-]+) )?(?i:(?:still )?\bowes?\b)(?P<me> (?:me|us|the user)\b)?"
+    rf"|(?P<zh>{_NAME_ZH}|[A-Z]\w+ ?)?[还仍]?欠(?P<mich>我|用户)?"
+)
+"""A debt, and the signs of its being another's."""
 
 
 def _is_same(mine: Who, other: Who, text: str, clause: str) -> bool:
