@@ -21,7 +21,7 @@ from mdmem.merge import Contest
 from mdmem.model import Change, Clash, Conflict
 from mdmem.store.journal import Record
 from mdmem.text import markdown, units
-from mdmem.vault import curated, history, messages, older, whereabouts
+from mdmem.vault import history, messages, older, whereabouts
 from mdmem.vault.commits import Commits
 from mdmem.vault.delivery import Delivery
 from mdmem.vault.place import Place
@@ -259,6 +259,8 @@ class Conflicts:
         raise Refused(f"{contest.path} is being saved all the time", "nothing was changed: try again")
 
     def _cut_markers(self, path: str, choice: Choice, was: bytes | None) -> None:
+        from mdmem.vault import curated
+
         for _ in range(TRIES):
             now = self.place.read(path)
             if now is None:

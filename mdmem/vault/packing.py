@@ -237,8 +237,8 @@ def _proof(held: Mapping[str, bytes]) -> Callable[[bytes], None]:
 def _message(year: Year, wanted: Mapping[str, bytes]) -> str:
     told = _told(year, wanted)
     into = units.stem_of(told.archives[0]) if len(told.archives) == 1 else f"{len(told.archives)} archives"
-    went, came = f"{told.size:,} bytes of logs", f"{told.packed:,} of archive"
-    why = f"The year is over: {went} became {came}. `mdmem unpack {year.name}` takes all of it out again."
+    came = f"became {told.packed:,} of archive" if told.packed > 0 else "were in it already"
+    why = f"The year is over: {told.size:,} bytes of logs {came}. `mdmem unpack {year.name}` takes all of it out again."
     return messages.message(f"Pack {closed.counted(year.logs)} into {into}", why, op=OP)
 
 

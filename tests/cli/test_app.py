@@ -39,7 +39,7 @@ def test_whatever_asks_has_yes():
 @pytest.mark.parametrize("words", [["--help"], ["search", "--help"], ["search", "x"], ["config", "list"], ["add", "x"]])
 def test_starting_loads_nothing_heavy(words, environment, folder):
     heavy = ["pydantic", "rich", "whoosh", "git", "tomllib", "tomlkit", "yaml", "frontmatter", "zstandard"]
-    heavy += ["sqlite3", "mdmem.vault"] if "x" not in words else []
+    heavy += ["sqlite3", "mdmem.vault"] if "x" not in words else ["mdmem.distill", "mdmem.text.extract"]
     code = (
         "import sys; from mdmem.cli.app import main; main(sys.argv[1:]);"
         f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr)"

@@ -64,8 +64,9 @@ def workers() -> int:
 
 @contextmanager
 def in_memory(folder: Path) -> Iterator[Path]:
-    """Lend an empty folder that needs no disk, or one in `folder` where there is no such place."""
-    if not MEMORY.is_dir() or shutil.disk_usage(MEMORY).free < ROOM:
+    """Lend an empty folder that needs no disk, or one in `folder` where no such place has room and runs programs."""
+    fits = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ROOM
+    if not fits or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
         yield Path(tempfile.mkdtemp(dir=folder))
         return
     made = Path(tempfile.mkdtemp(prefix="mdmem-faults-", dir=MEMORY))

@@ -4,8 +4,8 @@
     python tests/faults/run.py [ROW…] [--seconds N] [--seed N] [--list]
 
 A ROW is part of a row's name. Each row runs in a process, a folder, a home and a git identity of its own, ten minutes
-at most; rows that need but one core run beside each other, the others alone. Ends with 1 when anything was not as
-promised; what exactly stands below the table.
+at most; rows that need but one core run beside each other, in memory, the others alone and on the disk. Ends with 1
+when anything was not as promised; what exactly stands below the table.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
+
+from outcome import in_memory
 
 HERE = Path(__file__).resolve().parent
 CODE = HERE.parent.parent
@@ -160,7 +163,8 @@ def row(name: str, module: str, options: argparse.Namespace) -> list[str]:
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     started = time.monotonic()
     try:
-        found = attempt(name, module, folder, options)
+        with nullcontext(folder) if is_alone(module) else in_memory(folder) as place:
+            found = attempt(name, module, place, options)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     failures = [str(failure) for failure in found["failures"]]  # type: ignore[attr-defined]
