@@ -166,7 +166,7 @@ def run(folder: Path, tries: int, *, apart: bool) -> Outcome:
     """Try it so many times, with saves in different ways."""
     styles = list(editors.STYLES.values())[:2]
     with in_memory(folder) as place:
-        return spread(range(tries), lambda number: attempt(place, number, apart=apart, save=styles[number % 2]))
+        return spread(range(tries), lambda n: attempt(place, n, apart=apart, save=styles[n % 2]), seconds=25)
 
 
 ALONE = True

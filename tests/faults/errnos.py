@@ -169,7 +169,7 @@ def _traced(folder: Path, *, follow: bool) -> Outcome:
             code, ever = CODES[number % len(CODES)], number // len(CODES) % 2 == 1
             return inject(place, name, chosen[name], point, code=code, ever=ever, follow=follow)
 
-        return spread(lots, attempt)
+        return spread(lots, attempt, seconds=30)
 
 
 # Whole commands
@@ -238,7 +238,7 @@ def _commands(folder: Path) -> Outcome:
             ]
             return both[0] + both[1]
 
-        return spread(lots, attempt)
+        return spread(lots, attempt, seconds=30)
 
 
 ALONE = True

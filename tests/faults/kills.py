@@ -81,7 +81,7 @@ def _library(folder: Path) -> Outcome:
 
 
 def _library_and_git(folder: Path) -> Outcome:
-    return _sweep(folder, acts.ACTS, follow=True, seconds=60)
+    return _sweep(folder, acts.ACTS, follow=True, seconds=90)
 
 
 def _recovery(folder: Path) -> Outcome:
@@ -96,7 +96,7 @@ def _recovery(folder: Path) -> Outcome:
             numbers = chance("recovery", *lot)
             return again(place, lot[0], acts.ACTS[lot[0]], lot[1], [numbers.random() for _ in range(12)])
 
-        return spread(lots, attempt, seconds=110)
+        return spread(lots, attempt, seconds=60)
 
 
 # Making a vault

@@ -200,6 +200,6 @@ def _size(root: Path) -> int:
 ALONE = True
 
 FULL: dict[str, Callable[[Path], Outcome]] = {
-    "500 saves committed under load": lambda folder: run(folder, 500, real=editors.has_watch(), pause=0.25),
-    "growth: 5 MB in 120 commits": lambda folder: day(folder, 120, 5 << 20),
+    "500 saves committed under load": lambda folder: run(folder, 500, real=editors.has_watch(), pause=0.15),
+    "growth: 5 MB in 80 commits": lambda folder: day(folder, 80, 5 << 20),
 }

@@ -49,9 +49,10 @@ def modules() -> Iterator[str]:
             yield path.stem
 
 
-def is_alone(module: str) -> bool:
-    """Tell whether a module's rows need the whole machine: they use all cores, or look at the time."""
-    return bool(getattr(sys.modules.get(module), "ALONE", False))
+def is_alone(name: str, module: str) -> bool:
+    """Tell whether a row needs the whole machine, as all of its module or by name: it uses all cores, or the time."""
+    alone = getattr(sys.modules.get(module), "ALONE", False)
+    return name in alone if isinstance(alone, tuple) else bool(alone)
 
 
 def rows() -> dict[str, tuple[str, Callable[[Path], object] | None]]:
@@ -145,9 +146,9 @@ def report(chosen: dict[str, str], options: argparse.Namespace) -> int:
             wrong[name] = failures
 
     try:
-        shared = [name for name, module in chosen.items() if not is_alone(module)]
+        shared = [name for name, module in chosen.items() if not is_alone(name, module)]
         alone = [name for name in chosen if name not in shared]
-        for names, jobs in ((shared, os.cpu_count() or 1), (alone, 1)):
+        for names, jobs in ((shared[::-1], os.cpu_count() or 1), (alone, 1)):  # the longest of them stand last
             with ThreadPoolExecutor(jobs) as pool:
                 list(pool.map(run, names))
     finally:  # also after Ctrl-C
@@ -163,7 +164,7 @@ def row(name: str, module: str, options: argparse.Namespace) -> list[str]:
     folder = Path(tempfile.mkdtemp(prefix="faults-"))
     started = time.monotonic()
     try:
-        with nullcontext(folder) if is_alone(module) else in_memory(folder) as place:
+        with nullcontext(folder) if is_alone(name, module) else in_memory(folder) as place:
             found = attempt(name, module, place, options)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

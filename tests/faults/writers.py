@@ -166,9 +166,10 @@ def _check_short(root: Path, writers: int, lines: int) -> list[str]:
     return failures + acts.unrest(root)
 
 
-ALONE = True
+SIXTEEN = "16 writers × 50 real commands"
+ALONE = (SIXTEEN,)
 
 FULL: dict[str, Callable[[Path], Outcome]] = {
     "64 writers × 1,000 lines, library": lambda folder: library(folder, 64, 1000, seconds=budget(500)),
-    "16 writers × 50 real commands": lambda folder: commands(folder, 16, 50),
+    SIXTEEN: lambda folder: commands(folder, 16, 50),
 }
