@@ -186,10 +186,15 @@ def test_documents_expire_too_but_never_what_an_agent_is(vault: Vault, clock: Cl
 def test_what_is_not_understood_is_named_and_stays(vault: Vault, clock: Clock) -> None:
     write(vault, OLD, day("- 10:00 One <!-- mdmem: expires=soon -->\n- 10:01 Two <!-- mdmem: expires=2026-13-01 -->\n"))
     write(vault, "memory/list.md", "---\nexpires: [2026-01-01]\n---\nText\n")
+    write(vault, "memory/two.md", "---\nexpires: 2026-01-01\nExpires: never\n---\nText\n")
+    twice = day("- 10:00 One <!-- mdmem: expires=2026-01-01 expires=never -->\n", "2026-11-11")
+    write(vault, "memory/daily/2026-11-11.md", twice)
     before = fingerprint(vault)
     outcome = step(vault, "expire")
     assert outcome.state == "nothing" and outcome.is_well and fingerprint(vault) == before
-    assert [(each.path, each.line) for each in outcome.findings] == [(OLD, 3), (OLD, 4), ("memory/list.md", 1)]
+    found = [(each.path, each.line) for each in outcome.findings]
+    assert found[:2] == [(OLD, 3), (OLD, 4)]
+    assert found[2:] == [("memory/daily/2026-11-11.md", 3), ("memory/list.md", 1), ("memory/two.md", 1)]
 
 
 def test_a_log_of_a_day_to_come_is_left_alone(vault: Vault, clock: Clock) -> None:

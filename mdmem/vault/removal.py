@@ -158,12 +158,13 @@ def _until(unit: Unit) -> str:
 
 
 def written(unit: Unit) -> str | None:
-    """Give what is written for `expires` of a unit, None for nothing. ValueError where that is no text."""
-    if unit.kind == "entry":
-        return next((value for key, value in unit.meta if key.casefold() == "expires"), None)
-    value = next((value for key, value in unit.fields.items() if key.casefold() == "expires"), None)
-    if value in (None, ""):
+    """Give what is written for `expires` of a unit, None for nothing. ValueError where that is no text, or are two."""
+    pairs = unit.meta if unit.kind == "entry" else unit.fields.items()
+    said = [value for key, value in pairs if key.casefold() == "expires" and value not in (None, "")]
+    if not said:
         return None
-    if not isinstance(value, str):
+    if not isinstance(said[0], str):
         raise ValueError("it is a list or a table")
-    return value
+    if any(value != said[0] for value in said):
+        raise ValueError(f"it stands there more than once, as {said[0]!r} and otherwise")
+    return said[0]
