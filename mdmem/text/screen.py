@@ -7,6 +7,7 @@ where the text goes or what it looks like.
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 Span = tuple[int, int]
 
@@ -105,6 +106,7 @@ def width(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
+@lru_cache(maxsize=4096)
 def _columns(char: str) -> int:
     if char in _JOINERS or unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me"):
         return 0

@@ -81,7 +81,7 @@ def _library(folder: Path) -> Outcome:
 
 
 def _library_and_git(folder: Path) -> Outcome:
-    return _sweep(folder, acts.ACTS, follow=True, seconds=90)
+    return _sweep(folder, acts.ACTS, follow=True, seconds=60)
 
 
 def _recovery(folder: Path) -> Outcome:
