@@ -24,6 +24,7 @@ from mdmem.serve.presence import Gone
 from mdmem.serve.protocol import VERSION, Shape
 from mdmem.serve.rounds import NEVER, Rounds
 from mdmem.serve.server import Server
+from mdmem.serve.watch import is_watchdogs
 from mdmem.vault import watching
 from mdmem.vault.place import Place
 
@@ -138,13 +139,17 @@ class Process:
                 self._log.trouble("socket", fsio.why(error))
 
     def _fall(self, failed: threading.ExceptHookArgs) -> None:
-        """End when a thread dies of what nobody expected: another process begins afresh."""
+        """End when a thread dies of what nobody expected: another process begins afresh. Events may fail alone."""
         import traceback
 
         lines = traceback.format_exception(failed.exc_type, failed.exc_value, failed.exc_traceback)
-        self._broken = f"{failed.thread.name if failed.thread else 'a thread'} failed: {lines[-1].strip()}"
-        self._log.say(f"{self._broken} | {' | '.join(line.strip() for line in lines)}")
-        self._alarm.ring()
+        what = f"{failed.thread.name if failed.thread else 'a thread'} failed: {lines[-1].strip()}"
+        self._log.say(f"{what} | {' | '.join(line.strip() for line in lines)}")
+        if is_watchdogs(failed.thread):
+            self._keeping.sight.fail(f"watchdog failed ({lines[-1].strip()})")
+        else:
+            self._broken = what
+            self._alarm.ring()
 
     def _stop(self) -> None:
         """Let go on what goes on, commit what is calm, and give the socket back."""

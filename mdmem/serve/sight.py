@@ -48,6 +48,7 @@ class Sight:
         self._sent = 0.0
         self._back = True
         self._restarted = False
+        self._failure = ""
         self._polling_since = 0.0
 
     @property
@@ -60,6 +61,9 @@ class Sight:
         now = time.monotonic()
         if self.polling and now < self._polling_since + EVENTS_AGAIN:
             return POLL
+        if failure := self._failure:
+            self._failure = ""
+            self._lose(now, failure)
         if self._folders_changed:
             self._unsure_until = now + UNSURE
         if self._events is None or self._folders_changed or now >= self._beat_at + BEAT:
@@ -69,6 +73,11 @@ class Sight:
         if self.polling or now < self._unsure_until:
             return POLL
         return BEAT if self._back else LATE
+
+    def fail(self, why: str) -> None:
+        """Take, on any thread, that what brings events is broken."""
+        self._failure = why
+        self._changed()
 
     def stop(self) -> None:
         """Watch no longer."""
@@ -103,16 +112,20 @@ class Sight:
     def _listen(self, now: float) -> None:
         """Send a heartbeat when it is time, and see whether the last one came back."""
         if not self._back and now >= self._sent + LATE:
-            self.stop()
-            if self._restarted:
-                self._poll(now, "no event comes back, though watching began without an error")
-                return
-            self._log.say("no events came back: watching was begun anew")
-            self._restarted, self._folders_changed, self._back = True, True, True
-            self._changed()
+            self._lose(now, "no event came back")
         elif self._back and now >= self._beat_at + BEAT:
             self._beat_at = now
             self._beat(now)
+
+    def _lose(self, now: float, why: str) -> None:
+        """Begin to watch anew, or look at the files instead where no event came since that was last done."""
+        self.stop()
+        if self._restarted:
+            self._poll(now, f"{why}, though watching was begun anew")
+            return
+        self._log.say(f"{why}: watching is begun anew")
+        self._restarted, self._folders_changed, self._back = True, True, True
+        self._changed()
 
     def _beat(self, now: float) -> None:
         self._sent, self._back = now, False

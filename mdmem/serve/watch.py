@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any, cast
 
 Cover = Mapping[tuple[str, bool], int]
@@ -82,10 +84,16 @@ class Events:
 
     def stop(self) -> None:
         """Watch no longer."""
-        self._observer.unschedule_all()
-        self._observer.stop()
+        for end in (self._observer.unschedule_all, self._observer.stop):
+            with suppress(KeyError, OSError):  # what watchdog remembers may be what broke
+                end()
         if self._observer.ident is not None:
             self._observer.join(2)
+
+
+def is_watchdogs(thread: Thread | None) -> bool:
+    """Tell whether a thread is one of those that bring events."""
+    return type(thread).__module__.partition(".")[0] == "watchdog"
 
 
 def _meant() -> list[Any]:

@@ -403,7 +403,7 @@ MEMORY = 2 << 30
 
 def repeated(names: Sequence[str], pieces: Sequence[str], *, size: int = 1 << 20, seconds: float = 20) -> Outcome:
     """Give parsers a megabyte of one piece, in a process of little memory; each may take so many seconds of a CPU."""
-    return spread(pieces, lambda piece: _repeated(names, piece, size, seconds), seconds=60)
+    return spread(pieces, lambda piece: _repeated(names, piece, size, seconds), seconds=40)
 
 
 def _repeated(names: Sequence[str], piece: str, size: int, seconds: float) -> Outcome:

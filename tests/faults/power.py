@@ -511,14 +511,14 @@ def states(
 
 def _full(folder: Path) -> Outcome:
     """≥ 5,000 different crash states."""
-    until = time.monotonic() + budget(300)
+    until = time.monotonic() + budget(420)
     lots = [(name, part) for part in range(PARTS) for name in SCENARIOS]
 
     def attempt(lot: tuple[str, int]) -> Outcome:
         with in_memory(folder) as place:
-            return states(lot[0], place, chance("power", *lot), tries=94, until=until, part=slice(lot[1], None, PARTS))
+            return states(lot[0], place, chance("power", *lot), tries=106, until=until, part=slice(lot[1], None, PARTS))
 
-    return spread(lots, attempt, seconds=300)
+    return spread(lots, attempt, seconds=420)
 
 
 ALONE = True

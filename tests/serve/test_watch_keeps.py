@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from vault_sandbox import DAY, committed, git, log, status, subjects, write
-from watch_sandbox import found, in_history, mdmem, until, watched
+from watch_sandbox import CODE, found, in_history, mdmem, until, watched
 
 from mdmem import Vault
 
@@ -267,6 +267,36 @@ def test_without_watches_the_files_are_looked_at_and_that_is_said_once(vault: Va
         in_history(vault, "memory/many/9/a.md", "# A\n\nbuy beans\n")
         assert mdmem(vault.root, "watch", "status").stdout.count("by looking every 2 seconds") == 1
         assert running.log().count(f"raise fs.inotify.max_user_{kind}") == running.log().count("no events") == 1
+
+
+BREAKING = """
+import threading
+from watchdog.observers.inotify import InotifyWatchGroup
+left, real = [{times}], InotifyWatchGroup.on_watch_deleted
+def forgets(self, wd):
+    if left[0] and threading.current_thread() is not threading.main_thread() and self.is_active:
+        left[0] -= 1
+        raise KeyError(self.path)
+    real(self, wd)
+InotifyWatchGroup.on_watch_deleted = forgets
+"""
+"""Has watchdog fail as it does by itself where folders are moved and deleted fast enough."""
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_events_that_fail_are_begun_anew(vault: Vault, tmp_path: Path, times: int) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/sitecustomize.py").write_text(BREAKING.format(times=times))
+    path = os.pathsep.join((str(tmp_path / "site"), str(CODE)))
+    with watched(vault, env={"PYTHONPATH": path}) as running:
+        for number in range(times):
+            write(vault, f"memory/gone/{number}/a.md", "# A\n")
+            in_history(vault, f"memory/gone/{number}/a.md", "# A\n")
+            shutil.rmtree(vault.root / f"memory/gone/{number}")
+            until(lambda said=number + 1: running.log().count("KeyError") >= said, running.log)
+            write(vault, "memory/archives/b.md", f"# B {number}\n")
+            in_history(vault, "memory/archives/b.md", f"# B {number}\n")
+        assert running.process.poll() is None and "watchdog failed (KeyError" in running.log()
 
 
 def told(text: str) -> list[str]:
