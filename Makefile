@@ -85,7 +85,7 @@ bench: setup ## measure speed, growth and appending, in short
 	$(RUN) bench/growth.py --entries 1000
 	$(RUN) bench/append.py --adds 50
 
-faults: setup ## try kills, errors, power loss, races and load many times (40 to 45 minutes); ARGS=--list names the parts
+faults: setup ## try kills, errors, power loss, races and load many times (about 40 minutes on two cores); ARGS=--list names the parts
 	$(RUN) tests/faults/run.py $(ARGS)
 
 demo: $(VENV)/meaning $(VENV)/compiled ## a tour on a copy of the sample vault
