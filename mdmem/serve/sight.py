@@ -112,7 +112,7 @@ class Sight:
     def _listen(self, now: float) -> None:
         """Send a heartbeat when it is time, and see whether the last one came back."""
         if not self._back and now >= self._sent + LATE:
-            self._lose(now, "no event came back")
+            self._lose(now, "no events came back")
         elif self._back and now >= self._beat_at + BEAT:
             self._beat_at = now
             self._beat(now)
