@@ -33,7 +33,7 @@ PASSAGES, UNITS = 100, 50
 """What is compared by its words and vectors, and searched for, unless a share is asked for."""
 
 SEARCHED = 500
-"""Passages that are searched for at most: to find one takes some 20 ms, as long as to compare many."""
+"""Passages that are searched for at most: to find one takes some 10 ms, as long as to compare many."""
 
 
 def verify(
