@@ -4,7 +4,8 @@
     reply.py       its answer as claims, or the reason why it is none
     checks.py      what becomes of each claim, by support.py, danger.py and jest.py
     support.py     whether the sources of a claim say so: subjects.py of whom, stance.py yes or no and how sure,
-                   dating.py when, rates.py how often, amounts.py how much, partners.py whether words belong together
+                   limits.py how far, dating.py when, rates.py how often, amounts.py how much, partners.py whether words
+                   belong together
     words.py       what they are compared by, with clauses.py, figures.py, and the words of vocabulary/ that say the
                    same or little
     replacing.py   whether a claim may take the place of a line of memory

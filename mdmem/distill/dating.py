@@ -31,6 +31,11 @@ DATED = re.compile(
 )
 """Numbers that are parts of a date."""
 
+DAY_OR_MONTH = re.compile(
+    r"(?i)(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|\w+days?"
+)
+"""Words with a capital that name a day or a month, and nobody."""
+
 _ISO = re.compile(r"(?<!\d)\d{4}-\d\d(?:-\d\d)?(?!\d)")
 _SEARCHED = 2_000
 """Characters of an entry that are searched for days."""

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from mdmem.distill.clauses import Clause, clauses, denied, negations
+from mdmem.distill.dating import DAY_OR_MONTH
 from mdmem.distill.figures import numbers
 from mdmem.distill.words import Pool, content, is_plain, names, pieces, pool, runs, shown, stem, unknown, wide_pool
 from mdmem.text.analyze import is_cjk, unify
@@ -24,8 +25,6 @@ _FILLERS = _JOINS | {"to", "that", "for", "of", "in", "on", "at"}
 
 _MOST = 48
 """Words of a claim that are compared by their order; it has at most 300 characters."""
-
-_DAY = re.compile(r"(?i)(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|\w+days?")
 
 
 @lru_cache(maxsize=32)
@@ -147,7 +146,7 @@ def _swapped(text: str, told: str) -> Iterator[tuple[str, str]]:
     """Yield pairs of a claim's words that its source has in the other order, around the same word."""
     sentences = [_tokens(one) for one in {clause.sentence: None for clause, _ in told_clauses(told)}]
     named_ones = {_key(name) for name in names(text)} & {_key(name) for name in names(told)}
-    people = {_key(name) for name in names(text) if name.isalpha() and not _DAY.fullmatch(name)} & named_ones
+    people = {_key(name) for name in names(text) if name.isalpha() and not DAY_OR_MONTH.fullmatch(name)} & named_ones
     said = _tokens(text)
     for (first, at), (second, then) in combinations(_items(text, said, told)[:_MOST], 2):
         if first == second or then < at + len(first):

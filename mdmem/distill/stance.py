@@ -1,4 +1,4 @@
-"""Whether a claim says yes where its source says no, is surer than it, goes beyond its limits, or makes all of some.
+"""Whether a claim says yes where its source says no, or is surer than it.
 
 Owns those comparisons, clause by clause, by the words that show them.
 """
@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from mdmem.distill import partners
+from mdmem.distill import limits, partners
 from mdmem.distill.clauses import Clause, clauses, denied, negations
-from mdmem.distill.dating import parts
-from mdmem.distill.partners import nearest, stands, things
+from mdmem.distill.partners import nearest
 from mdmem.distill.words import content, stem, wide_pool
 
 
@@ -35,31 +34,12 @@ def _doubt(clause: Clause, told: str) -> str:
         return "its source only wishes so"
     if not _MEANT.search(clause.sentence) and all(map(_intends(clause.text, units), said)):
         return "its source only wishes or plans so"
-    if _ALL.search(clause.text) and all(map(_SOME.search, said)) and not any(map(_ALL.search, said)):
-        return "its source says so of a part"
-    if any(end.search(clause.text) and all(map(other.search, said)) for end, other in _BOUNDS):
-        return "its source says at least, or at most, the other way round"
-    if (state := _state(clause.text)) and all(_state(one) not in ("", state) for one in said):
-        return f"its source does not say {state}"
-    if _drops(clause, near, _LIMIT) or (_MAY.search(clause.text) and _drops(clause, near, _MAY)):
-        return "its source says so within limits"
+    if beyond := limits.beyond(clause, near):
+        return beyond
     for sign, kept, reason in _HEDGES:
         if all(sign.search(one.sentence) for one in near) and not kept.search(clause.sentence):
             return reason
     return ""
-
-
-def _state(text: str) -> str:
-    """Give the state in which a clause says something to be: on, off, open or closed; else ""."""
-    found = _STATE.search(text)
-    return {"shut": "closed"}.get(found[1].casefold(), found[1].casefold()) if found else ""
-
-
-def _drops(clause: Clause, near: Sequence[Clause], limit: re.Pattern[str]) -> bool:
-    """Tell whether the sources go on, behind a sign, with something of which a claim has nothing."""
-    here, dates = wide_pool(clause.sentence), set(parts(clause.sentence))
-    tails = [things(found[1] or "") if (found := limit.search(one.text)) else set() for one in near]
-    return all(tail and not any(each in dates or stands(each, here) for each in tail) for tail in tails)
 
 
 def _prefers(clause: Clause, near: Sequence[Clause]) -> bool:
@@ -98,10 +78,6 @@ _BEFORE = re.compile(
     r"|\bover (?:my|his|her|their)\b"
     r"|(?<![日号天点月年一二三四五六])以前|从前|曾|(?<![发寄送搬])过去|原来|原先|不再"
 )
-_ALL = re.compile(r"(?i)\b(?:all|every|always|everyone|everything|each)\b|都|全部|所有|总是|每次|一律|一直")
-_SOME = re.compile(
-    r"(?i)\b(?:only|some|sometimes|part|partly|few|several|most|occasionally|half)\b|部分|有[些的时]|偶尔|少数|一些|几个|仅|只(?!要)"
-)
 _HAS = re.compile(r"(?i)\b(?:has|have|owns?)\b|有")
 _WISHES = re.compile(r"(?i)\b(?:wants?|wish(?:es)?|hopes?|needs?|(?:would|['’]d) (?:like|love))\b|想|希望|需要|打算")
 UNSURE = re.compile(
@@ -121,9 +97,6 @@ _MEANT = re.compile(
     r"|想|希望|打算|计划|准备|要|将|会|愿|偏好|喜欢|倾向|目标|需"
 )
 _ABOUT = re.compile(rf"{UNSURE.pattern}|\b(?:about|around|approximately|roughly|some)\b|约|左右|上下")
-_LEAST = re.compile(r"(?i)\b(?:at least|minimum|no (?:less|fewer) than|or more)\b|至少|最少|不少于|起码|以上")
-_MOST = re.compile(r"(?i)\b(?:at most|maximum|max|up to|no more than)\b|至多|最多|不超过|以内|以下")
-_BOUNDS = ((_LEAST, _MOST), (_MOST, _LEAST))
 _PART = re.compile(
     r"(?i)\b(?:half (?:of )?(?:the|my|our)|(?:some|part|most|two|three|four|five) of (?:the|my|our)|sometimes"
     r"|occasionally|rarely|seldom)\b|一半|部分|多数|少数|偶尔|有时|很少"
@@ -138,18 +111,6 @@ _HEARSAY = re.compile(
     r"|novel|suppose|imagine|it would be|i wish)\b|梦见|做梦|听说|据说|开玩笑"
 )
 _ONLY = re.compile(r"(?i)\b(?:only|solely|exclusively|just|limited)\b|仅|只[有能在]|限")
-_LIMIT = re.compile(r"(?i)\b(?:until|till|unless|except|pending|as long as|(?:over|under|above|below)(?= \d))\b(.*)")
-_MAY = re.compile(
-    r"(?i)\b(?:may|can|must|should|allowed|safe|okay|ok|free|take|works?|stays?)\b"
-    r"(?:.*\b(?:with|on|for|before|after|when|in|at|during)\b(.*))?"
-)
-"""What is allowed, or advised; and what stands behind it of when, with what and for whom."""
-
-_STATE = re.compile(
-    r"(?i)\b(?:is|are|be|stays?|kept|left|turned|switched) (?:still |now |always )?(on|off|open|closed|shut)\b"
-    r"(?! (?:\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day|the|my|our|a|an)\b)"
-)
-
 _HEDGES = (
     (UNSURE, _ABOUT, "its source is less sure"),
     (_IF, _WHEN, "its source says so on a condition"),

@@ -112,7 +112,6 @@ _VERBS = frozenset(
 )
 """Words that begin a claim with a capital and are no names."""
 
-_MONTHS = re.compile(r"(?i)(?:jan|febr)uary|march|april|may|june|july|august|(?:septem|octo|novem|decem)ber|\w+day")
 _SUBJECT = re.compile(r"(?:is|was|has|had|will|can|does|did|wants|\w{2,}s)\b")
 
 
@@ -122,7 +121,7 @@ def _unknown_name(text: str, here: Pool) -> str:
     for name in names(text):
         units = content(name)
         known = all(here.has(unit) for unit in units) or _squeezed(name) in here.folded
-        if known or _MONTHS.fullmatch(name):
+        if known or dating.DAY_OR_MONTH.fullmatch(name):
             continue
         at = plain.find(name)
         begins = at >= 0 and not re.sub(r"[\W_]+", "", re.split(r"[.!?。！？:：]", plain[:at])[-1])
