@@ -1,8 +1,7 @@
 """`Vault`: the one object through which everything goes.
 
-Owns the order of things: a write is journal, file, commit; a read brings the index up to date first. Its parts hang
-together in `parts`.
-It must never lose what it acknowledged: whatever fails after the journal is a notice, and the next command goes on.
+Owns the order of things: a write is journal, file, commit; a read brings the index up to date first. It must never
+lose what it acknowledged: whatever fails after the journal is a notice, and the next command goes on.
 """
 
 from __future__ import annotations
