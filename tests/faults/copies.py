@@ -169,8 +169,6 @@ def run(folder: Path, tries: int, *, apart: bool) -> Outcome:
         return spread(range(tries), lambda n: attempt(place, n, apart=apart, save=styles[n % 2]), seconds=25)
 
 
-ALONE = True
-
 FULL: Mapping[str, Callable[[Path], Outcome]] = {
     "older copy of a log, agent and person apart": lambda folder: run(folder, 75, apart=True),
     "older copy of a log, both change one entry": lambda folder: run(folder, 75, apart=False),

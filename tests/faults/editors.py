@@ -340,6 +340,6 @@ def _full(style: str) -> Callable[[Path], Outcome]:
     return lambda folder: run(folder, Race(style, lines=60, slowest=2.0, rest=2.0, real=has_watch(), timed=True))
 
 
-ALONE = True
-
 FULL: dict[str, Callable[[Path], Outcome]] = {f"editor, {style}, 8 writers × 60": _full(style) for style in STYLES}
+
+ALONE = tuple(FULL)

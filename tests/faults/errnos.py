@@ -129,7 +129,7 @@ def _library(folder: Path, *, codes: int) -> Outcome:
     with in_memory(folder) as fast, acts.standing_clock():
         place = acts.ground(fast, acts.ACTS)
         lots = troubles(place, acts.ACTS, codes=codes)
-        return spread(lots, lambda trouble: fail(place, trouble, acts.ACTS[trouble.act]))
+        return spread(lots, lambda trouble: fail(place, trouble, acts.ACTS[trouble.act]), least=640)
 
 
 # By strace: also what SQLite, Whoosh and git's own processes call
@@ -241,11 +241,11 @@ def _commands(folder: Path) -> Outcome:
         return spread(lots, attempt, seconds=30)
 
 
-ALONE = True
-
 FULL: dict[str, Callable[[Path], Outcome]] = {
     "errno and short writes, library, every call, once and ever": lambda folder: _library(folder, codes=3),
     "errno, library by strace": lambda folder: _traced(folder, follow=False),
     "errno, library or its git by strace": lambda folder: _traced(folder, follow=True),
     "errno, whole commands, every tenth call": _commands,
 }
+
+ALONE = tuple(FULL)

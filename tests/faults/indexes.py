@@ -386,11 +386,11 @@ FULL: dict[str, Callable[[Path], Outcome]] = {
     "index damage: catalog": lambda folder: words(folder, "catalog", 400),
     "index damage: Whoosh": lambda folder: words(folder, "whoosh", 400),
     "index damage: manifest": lambda folder: words(folder, "manifest", 400),
-    "index damage while open": lambda folder: opened(folder, 400),
+    "index damage while open": lambda folder: opened(folder, 200),
     "index damage: vectors": lambda folder: prepared(folder, "vectors", 400),
     "index damage: Chroma": lambda folder: prepared(folder, "chroma", 400),
     "index removed": lambda folder: removed(folder, 20),
     "index: rebuild killed": lambda folder: killed(folder, 60),
     "index: disk full in a rebuild": lambda folder: full_disk(folder, 60),
-    "index: 8 readers, 2 writers": lambda folder: crowd(folder, 60),
+    "index: 8 readers, 2 writers": lambda folder: crowd(folder, 30),
 }

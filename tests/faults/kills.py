@@ -81,7 +81,7 @@ def _library(folder: Path) -> Outcome:
 
 
 def _library_and_git(folder: Path) -> Outcome:
-    return _sweep(folder, acts.ACTS, follow=True, seconds=60)
+    return _sweep(folder, acts.ACTS, follow=True, seconds=50)
 
 
 def _recovery(folder: Path) -> Outcome:
@@ -96,7 +96,7 @@ def _recovery(folder: Path) -> Outcome:
             numbers = chance("recovery", *lot)
             return again(place, lot[0], acts.ACTS[lot[0]], lot[1], [numbers.random() for _ in range(12)])
 
-        return spread(lots, attempt, seconds=60)
+        return spread(lots, attempt, seconds=50)
 
 
 # Making a vault
@@ -183,8 +183,6 @@ def _commands(folder: Path, *, follow: bool) -> Outcome:
         return spread(lots, lambda lot: command(place, lot[0], lot[1], follow=follow)[0])
 
 
-ALONE = True
-
 FULL: dict[str, Callable[[Path], Outcome]] = {
     "SIGKILL, library, every call": _library,
     "SIGKILL, library or its git, every call": _library_and_git,
@@ -193,3 +191,5 @@ FULL: dict[str, Callable[[Path], Outcome]] = {
     "SIGKILL, whole commands, every tenth call": lambda folder: _commands(folder, follow=False),
     "SIGKILL, whole commands or their git, every tenth call": lambda folder: _commands(folder, follow=True),
 }
+
+ALONE = tuple(FULL)

@@ -81,17 +81,18 @@ def total(outcomes: Sequence[Outcome]) -> Outcome:
     return sum(outcomes, Outcome(0))
 
 
-def spread(items: Sequence[Item], attempt: Callable[[Item], Outcome], *, seconds: float = 45) -> Outcome:
+def spread(
+    items: Sequence[Item], attempt: Callable[[Item], Outcome], *, seconds: float = 45, least: int = 0
+) -> Outcome:
     """Try each item in one of a few processes, until the time is over; what was left out is said in the note.
 
-    They are taken in an order that depends on the seed, so that other runs leave out others.
-
-    Each process begins as a copy of this one, so that what was patched stays patched.
+    They are taken in an order that depends on the seed, so that other runs leave out others; `least` are tried however
+    long it takes. Each process begins as a copy of this one, so that what was patched stays patched.
     """
     until = time.monotonic() + budget(seconds)
     items = list(items)
     chance("spread").shuffle(items)
-    lots = [(items[number :: workers()], until) for number in range(workers())]
+    lots = [(items[number :: workers()], until, least // workers()) for number in range(workers())]
     if len(lots) == 1:
         return _try_all(lots[0], attempt)
     context = multiprocessing.get_context("fork")
@@ -104,15 +105,15 @@ _attempts: dict[int, Callable[..., Outcome]] = {}
 """What processes begin with: a function that was made in another cannot be sent to one."""
 
 
-def _try_named(work: tuple[tuple[Sequence[Item], float], int]) -> Outcome:
+def _try_named(work: tuple[tuple[Sequence[Item], float, int], int]) -> Outcome:
     return _try_all(work[0], _attempts[work[1]])
 
 
-def _try_all(lot: tuple[Sequence[Item], float], attempt: Callable[[Item], Outcome]) -> Outcome:
-    items, until = lot
+def _try_all(lot: tuple[Sequence[Item], float, int], attempt: Callable[[Item], Outcome]) -> Outcome:
+    items, until, least = lot
     done = Outcome(0)
     for number, item in enumerate(items):
-        if time.monotonic() > until:
+        if number >= least and time.monotonic() > until:
             return done + Outcome(0, note=f"time was over: {len(items) - number} of {len(items)} not tried")
         try:
             done += attempt(item)

@@ -362,7 +362,7 @@ def _used(vault: Vault) -> Iterator[str]:
 
 
 FULL: Mapping[str, Callable[[Path], Outcome]] = {
-    "paths: typed, in settings, front matter, links, batches": lambda folder: typed(folder, count=150),
+    "paths: typed, in settings, front matter, links, batches": lambda folder: typed(folder, count=100),
     "paths: links, pipes, sockets, devices, odd names": lambda folder: on_disk(folder, commands.commands()),
     "paths: a part of the vault is a link": lambda folder: linked(folder, commands.commands()),
     "paths: links swapped between check and use": lambda folder: swaps(folder, times=10_000),

@@ -436,15 +436,25 @@ SCENARIOS: dict[str, Ops] = {
 }
 
 
-def _perform(ops: Ops, root: Path) -> tuple[Tape, list[dict[str, bytes]]]:
-    """Do the operations one after the other; give the record, and what the vault held before, between and after."""
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What was done, what it did to the disk, and what the vault held before, between and after."""
+
+    name: str
+    tape: Tape
+    held: Sequence[dict[str, bytes]]
+
+
+def perform(name: str, folder: Path) -> Performed:
+    """Do the operations of a scenario one after the other, in an empty folder."""
+    root = acts.lived(folder / "lived")
     held = [acts.memory(root)]
     with acts.standing_clock(), recorded(root) as tape:
-        for number, op in enumerate(ops, 1):
+        for number, op in enumerate(SCENARIOS[name], 1):
             op(Vault.open(root))
             tape.steps.append(Said(number))
             held.append(acts.memory(root))
-    return tape, held
+    return Performed(name, tape, held)
 
 
 def _judge(root: Path, state: State, held: Sequence[dict[str, bytes]], by_hand: bool) -> list[str]:
@@ -476,14 +486,19 @@ def _is_on_the_way(now: dict[str, bytes], held: Sequence[dict[str, bytes]]) -> b
 
 
 def states(
-    name: str, folder: Path, numbers: random.Random, *, tries: int, until: float = math.inf, part: slice = slice(None)
+    scenario: Performed,
+    folder: Path,
+    numbers: random.Random,
+    *,
+    tries: int,
+    until: float = math.inf,
+    part: slice = slice(None),
 ) -> Outcome:
     """Try crash states of one scenario, each of them another; one in eight fails again while mdmem recovers.
 
     `part` says after which steps the power may fail.
     """
-    ops = SCENARIOS[name]
-    tape, held = _perform(ops, acts.lived(folder / "lived"))
+    name, tape = scenario.name, scenario.tape
     seen: set[bytes] = set()
     failures: list[str] = []
     drawn = 0
@@ -503,7 +518,7 @@ def states(
             build(state, root)
         seen.add(state.digest)
         with started_anew("third"):
-            problems = _judge(root, state, held, "by hand" in name)
+            problems = _judge(root, state, scenario.held, "by hand" in name)
         for problem in problems:
             failures.append(f"{name}, state {drawn} of seed {seed()}: {problem}")
     return Outcome(len(seen), failures)
@@ -512,15 +527,19 @@ def states(
 def _full(folder: Path) -> Outcome:
     """≥ 5,000 different crash states."""
     until = time.monotonic() + budget(420)
+    with in_memory(folder) as place:
+        scenarios = {name: perform(name, place / name) for name in SCENARIOS}
     lots = [(name, part) for part in range(PARTS) for name in SCENARIOS]
 
     def attempt(lot: tuple[str, int]) -> Outcome:
+        name, part = lot
         with in_memory(folder) as place:
-            return states(lot[0], place, chance("power", *lot), tries=106, until=until, part=slice(lot[1], None, PARTS))
+            numbers = chance("power", name, part)
+            return states(scenarios[name], place, numbers, tries=105, until=until, part=slice(part, None, PARTS))
 
     return spread(lots, attempt, seconds=420)
 
 
-ALONE = True
-
 FULL = {"power loss": _full}
+
+ALONE = tuple(FULL)

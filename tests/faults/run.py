@@ -50,9 +50,13 @@ def modules() -> Iterator[str]:
 
 
 def is_alone(name: str, module: str) -> bool:
-    """Tell whether a row needs the whole machine, as all of its module or by name: it uses all cores, or the time."""
-    alone = getattr(sys.modules.get(module), "ALONE", False)
-    return name in alone if isinstance(alone, tuple) else bool(alone)
+    """Tell whether a row needs the whole machine, as its module says: it uses all cores, or the time."""
+    return name in getattr(sys.modules.get(module), "ALONE", ())
+
+
+def is_short(name: str) -> bool:
+    """Tell whether a row is over soon: such rows come last, when a core has nothing else to do any more."""
+    return name.startswith("parser:")
 
 
 def rows() -> dict[str, tuple[str, Callable[[Path], object] | None]]:
@@ -146,9 +150,10 @@ def report(chosen: dict[str, str], options: argparse.Namespace) -> int:
             wrong[name] = failures
 
     try:
-        shared = [name for name, module in chosen.items() if not is_alone(name, module)]
-        alone = [name for name in chosen if name not in shared]
-        for names, jobs in ((shared[::-1], os.cpu_count() or 1), (alone, 1)):  # the longest of them stand last
+        alone = [name for name, module in chosen.items() if is_alone(name, module)]
+        shared = [name for name in reversed(chosen) if name not in alone]
+        shared.sort(key=is_short)
+        for names, jobs in ((shared, os.cpu_count() or 1), (alone, 1)):
             with ThreadPoolExecutor(jobs) as pool:
                 list(pool.map(run, names))
     finally:  # also after Ctrl-C

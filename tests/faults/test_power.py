@@ -17,7 +17,7 @@ TRIES = 50
 @pytest.mark.parametrize("name", power.SCENARIOS)
 def test_crash_states(tmp_path: Path, name: str) -> None:
     with in_memory(tmp_path) as folder:
-        done = power.states(name, folder, chance("power", name), tries=TRIES)
+        done = power.states(power.perform(name, folder), folder, chance("power", name), tries=TRIES)
     assert done.failures == []
     assert done.tries == TRIES
 
@@ -27,5 +27,5 @@ def test_the_model_loses_what_is_not_synced(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(fsio.calls, "fdatasync", lambda fd: None)
     monkeypatch.setitem(power.WRAP, "fdatasync", lambda tape, real: real)
     with in_memory(tmp_path) as folder:
-        done = power.states("adding", folder, chance("power", "no sync"), tries=40)
+        done = power.states(power.perform("adding", folder), folder, chance("power", "no sync"), tries=40)
     assert done.failures

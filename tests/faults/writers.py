@@ -42,7 +42,7 @@ while line < lines and time.time() < until:
     print(line, flush=True)
 """
 
-BATCHES = (1, 1, 2, 20, 1, 50)
+BATCHES = (1, 1, 2, 20, 1, 100)
 """How many lines a writer adds at a time, in turn."""
 
 LINE = re.compile(r"^- \d\d:\d\d(?::\d\d)? (w(\d+)l(\d+)\.(\w*))$", re.MULTILINE)
