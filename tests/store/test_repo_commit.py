@@ -20,7 +20,7 @@ from repo_sandbox import LOG, git, home, keep, make, short_status, state, write
 from mdmem.errors import StorageFailed
 from mdmem.store.repo import Committed, NotNow, Person, Repo
 from mdmem.store.repo import commit as commits
-from mdmem.store.repo.plan import NOTES, Plan, Request, View
+from mdmem.store.repo.plan import LAST, NOTES, Plan, Request, View
 
 __all__ = ["home"]
 
@@ -51,7 +51,7 @@ def test_one_file(repo: Repo) -> None:
     assert short_status(repo.top) == []
     assert git(repo.top, "reflog", "-1", "--format=%gs") == "mdmem: Add an entry\n"
     assert git(repo.top, "for-each-ref", "--format=%(refname)") == "refs/heads/main\n"
-    assert list(state(repo).iterdir()) == []
+    assert not (state(repo) / NOTES).exists()
     git(repo.top, "fsck", "--strict")
 
 
@@ -339,7 +339,7 @@ def test_an_old_index_lock(tmp_path: Path, repo: Repo) -> None:
         # What the lock kept out of the index comes in later, though this commit is about another file.
         assert keep(each, **{"memory/x.md": "x"}).notices == ()
         assert short_status(each.top) == []
-        assert list(state(each).iterdir()) == []
+        assert not (state(each) / NOTES).exists()
 
 
 def test_what_the_user_staged_behind_an_old_lock_stays(repo: Repo) -> None:
@@ -396,11 +396,79 @@ def test_the_user_commits_what_a_killed_one_staged(repo: Repo, monkeypatch: pyte
     assert keep(repo, log="# one\n") == Committed(None, {})
 
 
-def test_a_torn_note_says_nothing(repo: Repo) -> None:
+@pytest.mark.parametrize("name", [NOTES, LAST])
+def test_a_torn_note_says_nothing(repo: Repo, name: str) -> None:
     lines = ['["memory/x.md", null, ["1006', json.dumps([LOG, None, None]), "7", "[7]", '["../x", null]', "{}"]
-    (state(repo) / NOTES).write_text("\n".join(lines))
+    lines += [json.dumps([LOG, *pair]) for pair in (([[], []], 7), ({"a": 1}, None), (["1"], [{}, {}]))]
+    (state(repo) / name).write_text("\n".join([*lines, "[" * 100_000]))
     assert keep(repo, log="# later\n").left == {}
     assert short_status(repo.top) == []
+
+
+def test_a_disk_without_room_for_notes_does_not_undo_a_commit(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise StorageFailed("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(commits.fsio, "move", refuse)
+        assert keep(repo, log="# later\n") == Committed(repo.head(), {})
+    assert keep(repo, log="# later still\n") == Committed(repo.head(), {})
+    assert short_status(repo.top) == []
+
+
+def written_back(repo: Repo, old: bytes) -> None:
+    """Do what a `git commit` does that read the index before, and found a moved branch: write the old index back."""
+    lock = repo.git_dir / "index.lock"
+    lock.write_bytes(old)
+    lock.rename(repo.git_dir / "index")
+
+
+def test_a_git_that_read_the_index_before_writes_it_back(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(repo, **{"memory/gone.md": "x\n"})
+    old, advance = (repo.git_dir / "index").read_bytes(), commits._advance
+
+    def late(*arguments: Any) -> bool:
+        written_back(repo, old)
+        done = advance(*arguments)
+        (repo.git_dir / "index.lock").touch()  # and does so again
+        threading.Timer(0.1, lambda: written_back(repo, old)).start()
+        return done
+
+    monkeypatch.setattr(commits, "_advance", late)
+    assert keep(repo, log="# later\n", **{"memory/new.md": "y\n", "memory/gone.md": None}).left == {}
+    assert short_status(repo.top) == []
+    git(repo.top, "commit", "--quiet", "--allow-empty", "-m", "Mine")
+    assert repo.read("HEAD", LOG) == b"# later\n"
+
+
+def test_an_index_that_is_written_back_afterwards_keeps_nothing_out(repo: Repo) -> None:
+    old = (repo.git_dir / "index").read_bytes()
+    keep(repo, log="# one\n")
+    written_back(repo, old)
+    assert short_status(repo.top) == [f"MM {LOG}"]
+    assert keep(repo, log="# two\n").left == {}
+    assert short_status(repo.top) == []
+    old = (repo.git_dir / "index").read_bytes()
+    keep(repo, log="# three\n")
+    written_back(repo, old)
+    keep(repo, **{"memory/new.md": "x\n"})
+    assert short_status(repo.top) == []
+
+
+def test_a_commit_that_the_user_takes_back_stays_staged(repo: Repo) -> None:
+    keep(repo, log="# one\n")
+    git(repo.top, "reset", "--quiet", "--soft", "HEAD~1")
+    keep(repo, **{"memory/new.md": "x\n"})
+    assert short_status(repo.top) == [f"M  {LOG}"]
+
+
+def test_what_the_user_staged_after_the_last_commit_stays(repo: Repo) -> None:
+    keep(repo, log="# one\n")
+    keep(repo, log="# two\n")
+    write(repo.vault, LOG, "# mine\n")
+    git(repo.top, "add", LOG)
+    keep(repo, **{"memory/new.md": "x\n"})
+    assert short_status(repo.top) == [f"M  {LOG}"]
 
 
 def meddle(monkeypatch: pytest.MonkeyPatch, *actions: Callable[[], object]) -> None:

@@ -12,7 +12,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from mdmem.store.repo import listing
 from mdmem.store.repo import plan as plans
 from mdmem.store.repo.command import Result, failure
 from mdmem.store.repo.listing import Leaf
-from mdmem.store.repo.plan import NOTES, NotNow, Plan, Request, View
+from mdmem.store.repo.plan import LAST, NOTES, NotNow, Plan, Request, View
 
 if TYPE_CHECKING:
     from mdmem.store.repo import Repo
@@ -34,6 +34,8 @@ LOCK_WAIT = 0.5
 """Seconds a lock of git's is waited for."""
 TURN_WAIT = 2.0
 """Seconds another commit of the same vault is waited for; the caller's own lock makes it rare."""
+ROUNDS = 3
+"""How often entries that were written back are given to the index again."""
 LOCK_STALE = 60.0
 """Seconds after which `index.lock` is taken for left behind: the branch moves without the index."""
 SUBJECT = 72
@@ -67,8 +69,9 @@ def write(repo: Repo, request: Request) -> Committed:
             commit = _store(repo, request, view, plan) if plan.moves else None
             notice = _stage(repo, request.state, view, plan) if plan.entries else None
             if _is_last(repo, view, plan) if commit is None else _advance(repo, commit, view.head, request.message):
-                if notice is None and (view.ours or plan.entries):
-                    fsio.unlink(NOTES, root=request.state)
+                with suppress(MdmemError):  # it is committed, and the next one sees to what is left
+                    if notice is None:
+                        _close(repo, request.state, view, plan)
                 return Committed(commit, plan.left, (notice,) if notice else ())
             time.sleep(random.uniform(0, 0.005 * (attempt + 1)))
     raise NotNow("the branch kept moving while a commit was made", LATER)
@@ -175,19 +178,55 @@ def _stage(repo: Repo, state: Path, view: View, plan: Plan) -> str | None:
     it would revert it.
     """
     _note(state, view, plan)
-    null = "0" * listing.ALGORITHMS[repo.algorithm]
-    lines = [
-        b"%s %s\t%s\0" % (mode.encode(), blob.encode(), os.fsencode(repo.prefix + path))
-        for path, (mode, blob) in ((path, leaf or ("0", null)) for path, leaf in _removals_first(plan.entries))
-    ]
     lock = repo.git_dir / "index.lock"
     if (age := _age(lock) or 0.0) >= LOCK_STALE:
         return f"Committed beside git's index: {lock} is {age:.0f} s old. Remove it when no git is running."
-    result = _while_locked(lambda: repo.git.run("update-index", "-z", "--index-info", data=b"".join(lines)))
+    result = _enter(repo, plan.entries)
     if result.status:
         locked = _age(lock) is not None
         raise _refused(f"git's index is locked by {lock}" if locked else "git cannot write its index", result)
     return None
+
+
+def _enter(repo: Repo, entries: Mapping[str, Leaf | None]) -> Result:
+    null = "0" * listing.ALGORITHMS[repo.algorithm]
+    lines = [
+        b"%s %s\t%s\0" % (mode.encode(), blob.encode(), os.fsencode(repo.prefix + path))
+        for path, (mode, blob) in ((path, leaf or ("0", null)) for path, leaf in _removals_first(entries))
+    ]
+    return _while_locked(lambda: repo.git.run("update-index", "-z", "--index-info", data=b"".join(lines)))
+
+
+def _close(repo: Repo, state: Path, view: View, plan: Plan) -> None:
+    """See to it that the index keeps its new entries, once the branch has moved, and note that it has them.
+
+    `git commit` reads the index before it locks it: one of the user's that began earlier writes the old entries back,
+    and is then refused, for the branch has moved; their next commit would take ours back. What is written back later
+    still is known by the notes, and put right with the next commit.
+    """
+    if not plan.entries:
+        if view.ours:
+            fsio.unlink(NOTES, root=state)
+        return
+    fsio.move(NOTES, LAST, root=state)
+    for _ in range(ROUNDS):
+        if not _is_free(repo.git_dir / "index.lock"):
+            return
+        [listed] = repo.git.ask_all(replace(listing.index_call([*plan.entries]), accepted=None))
+        staged = listing.staged(listed.out)
+        old = {path: leaf for path, leaf in plan.entries.items() if staged.get(path) == view.staged.get(path) != leaf}
+        if listed.status or not old or _enter(repo, old).status:
+            return
+
+
+def _is_free(lock: Path) -> bool:
+    """Wait for a lock of git's to be gone; False when it is not."""
+    deadline = time.monotonic() + LOCK_WAIT
+    while (age := _age(lock)) is not None:
+        if age >= LOCK_STALE or time.monotonic() > deadline:
+            return False
+        time.sleep(random.uniform(0.001, 0.01))
+    return True
 
 
 def _removals_first(entries: Mapping[str, Leaf | None]) -> list[tuple[str, Leaf | None]]:

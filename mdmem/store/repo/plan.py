@@ -27,6 +27,9 @@ REGULAR = ("100644", "100755")
 NOTES = "pending-refresh"
 """A file of STATE, one JSON line for each entry that was about to change in the user's index: path, before, after."""
 
+LAST = "last-refresh"
+"""The same of the last commit that came to its end. A git that had read the index before may write it back even now."""
+
 FORBIDDEN_NAME = re.compile(r"(?:\.git|git~\d+)[. ]*", re.IGNORECASE)
 MARKERS = tuple(re.compile(mark, re.MULTILINE) for mark in (rb"^<<<<<<< ", rb"^=======\r?$", rb"^>>>>>>> "))
 
@@ -97,8 +100,8 @@ class Plan:
 def look(repo: Repo, changes: Mapping[str, bytes | None], state: Path) -> View:
     """Look at everything a commit of these changes depends on. NotNow when nothing may be committed on HEAD."""
     written = [path for path, data in changes.items() if data is not None]
-    ours = _noted(state)
-    paths = [*changes, *(ours.keys() - changes.keys())]
+    pending, last = _noted(state, NOTES), _noted(state, LAST)
+    paths = list(dict.fromkeys([*changes, *(path for path, _, _ in (*pending, *last))]))
     attributes, position, index, unmerged = repo.git.ask_all(
         listing.filter_call(written), listing.POSITION_CALL, listing.index_call(paths), listing.UNMERGED_CALL
     )
@@ -108,6 +111,12 @@ def look(repo: Repo, changes: Mapping[str, bytes | None], state: Path) -> View:
     committed, staged = _committed(repo, head, paths), listing.staged(index.out)
     fresh = [path for path in written if path not in committed and path not in staged]
     hidden = _hidden(repo, fresh)
+    ours: dict[str, set[Leaf | None]] = {}
+    for path, before, after in pending:
+        ours.setdefault(path, set()).update((before, after))
+    for path, before, after in last:
+        if committed.get(path) == after:
+            ours.setdefault(path, set()).add(before)
     return View(head, committed, staged, listing.filters(attributes.out), hidden, ours)
 
 
@@ -148,15 +157,21 @@ def _foreign(vault: Path, path: str) -> str | None:
     return None
 
 
-def _noted(state: Path) -> dict[str, set[Leaf | None]]:
-    """Return which entries of the index are mdmem's own, from commits that did not come to their end."""
-    snapshot = fsio.read(NOTES, root=state)
-    noted: dict[str, set[Leaf | None]] = {}
+def _noted(state: Path, name: str) -> list[tuple[str, Leaf | None, Leaf | None]]:
+    """Read which entries of the index mdmem was about to change: path, before, after."""
+    snapshot = fsio.read(name, root=state)
+    noted = []
     for line in snapshot.data.split(b"\n") if snapshot else ():
-        with suppress(ValueError, TypeError, BadInput):  # a line that was cut short says nothing
-            path, *known = json.loads(line)
-            noted.setdefault(listing.checked(path), set()).update(leaf and (leaf[0], leaf[1]) for leaf in known)
+        with suppress(
+            ValueError, TypeError, LookupError, RecursionError, BadInput
+        ):  # a line that was cut short says nothing
+            path, before, after = json.loads(line)
+            noted.append((listing.checked(path), _leaf(before), _leaf(after)))
     return noted
+
+
+def _leaf(known: Sequence[str] | None) -> Leaf | None:
+    return (str(known[0]), str(known[1])) if known else None
 
 
 # Deciding
