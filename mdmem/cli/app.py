@@ -121,9 +121,9 @@ def _run(words: list[str]) -> int:
     if "_MDMEM_COMPLETE" in os.environ:
         _built(COMMANDS).main(prog_name="mdmem")
     place = _place(words)
-    wanted = None if place is None else words[place]
-    command = _built([wanted] if wanted else COMMANDS)
-    if place is not None and wanted in ("search", "add"):
+    wanted = words[place] if place < len(words) else None
+    command = _built(_needed(wanted, words))
+    if wanted in ("search", "add"):
         words = _arranged(words, place, command.commands[wanted])
     try:
         with command.make_context("mdmem", [*words]) as context:
@@ -132,12 +132,19 @@ def _run(words: list[str]) -> int:
         return leave.exit_code
 
 
-def _place(words: Sequence[str]) -> int | None:
-    """Return where the command stands among the words, None for no command or one that is not known."""
+def _place(words: Sequence[str]) -> int:
+    """Return where the command stands among the words; behind them all where there is none."""
     at = 0
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] == "--vault" else 1
-    return at if at < len(words) and words[at] in COMMANDS else None
+    return at
+
+
+def _needed(wanted: str | None, words: Sequence[str]) -> Iterable[str]:
+    """Name the commands to build: the one that is asked for, none for today's log, all to list or to guess from."""
+    if wanted is None:
+        return COMMANDS if set(words) & set(HELP_NAMES) else ()
+    return [wanted] if wanted in COMMANDS else COMMANDS
 
 
 def _arranged(words: list[str], place: int, command: Any) -> list[str]:
